@@ -33,7 +33,7 @@ function chosen() {
 
 /** A small stable hash, so that a seed picks the same few again. @param {string} text @param {number} seed */
 function rank(text, seed) {
-  return [...text].reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 16_777_619) >>> 0, seed >>> 0);
+  return Buffer.from(text).reduce((sum, byte) => Math.imul(sum ^ byte, 16_777_619) >>> 0, seed >>> 0);
 }
 
 /** The tracked files and what was built of them; libraries stay where they are and are linked. */
