@@ -1,0 +1,21 @@
+export { currentCallFacts, withCallFacts } from './call-facts.js';
+export { isProviderError, ProviderError } from './errors.js';
+export type { NormalError, ProviderErrorCode, ProviderErrorDetails } from './errors.js';
+export { parseToolInput, responseEntry } from './history.js';
+export type { HookedModel, HookOptions, LanguageModelLike, ModelCall, ModelEvent } from './model.js';
+export type {
+  CallFacts,
+  CallSettings,
+  ContentPart,
+  FailFacts,
+  FinishReason,
+  FrozenRequest,
+  HistoryEntry,
+  HistoryEntryKind,
+  PromptMessage,
+  ProviderHooks,
+  ToolDefinition,
+  TurnHandle,
+  TurnResponse,
+  Usage,
+} from './types.js';
