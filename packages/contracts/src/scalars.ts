@@ -18,9 +18,14 @@ export function personText(maxBytes: number) {
   return boundedText(maxBytes).refine((text) => text.trim() !== '', { error: 'must not be empty' });
 }
 
-/** A closed list for senders, open for readers: an unknown value becomes `unrecognised` instead of an error. */
+/**
+ * A closed list for senders, open for readers: a word this version does not know becomes `unrecognised` instead of an error. Anything that is no
+ * string is still refused.
+ */
 export function openEnum<const T extends readonly [string, ...string[]]>(values: T) {
-  return z.enum([...values, UNRECOGNISED] as [...T, typeof UNRECOGNISED]).catch(UNRECOGNISED);
+  const known: ReadonlySet<unknown> = new Set(values);
+  const closed = z.enum([...values, UNRECOGNISED] as [...T, typeof UNRECOGNISED]);
+  return z.preprocess((value) => (typeof value === 'string' && !known.has(value) ? UNRECOGNISED : value), closed);
 }
 
 export const idSchema = z.string().min(1).max(DTO_LIMITS.maxIdBytes);
