@@ -124,6 +124,7 @@ export {
 export {
   contractSchema,
   finalResultSchema,
+  needKindSchema,
   needSchema,
   revisionsSchema,
   workItemDetailSchema,

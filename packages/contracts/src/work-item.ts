@@ -29,18 +29,26 @@ export const revisionsSchema = z.object({
 });
 export type Revisions = Readonly<z.infer<typeof revisionsSchema>>;
 
+/** Why a person is asked. */
+export const needKindSchema = openEnum([
+  'question',
+  'unknown_operation',
+  'unknown_turn',
+  'interrupted_delivery',
+  'failed_action',
+  'exhausted',
+  'resource_limit',
+  'refused_decision',
+  'provider',
+  'coordinator_failed',
+  'budget',
+  'paused',
+  'idle',
+]);
+
 /** Something only a person can give, and the command that gives it. */
 export const needSchema = z.object({
-  kind: openEnum([
-    'question',
-    'approval',
-    'unknown_operation',
-    'unknown_turn',
-    'budget',
-    'attempts',
-    'failure',
-    'provider',
-  ]),
+  kind: needKindSchema,
   /** What is asked, or what happened. */
   text: textSchema,
   /** The `stint` command that frees the item. */
