@@ -1,0 +1,221 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { checkResult, refuseYield, resumeBody, startBody } from './body.js';
+import type { Body, Clock, Context, Gate, IdSource } from './context.js';
+import type { Engine } from './engine.js';
+import { StoreError } from './errors.js';
+import { isStatement, type Statement, statementKind } from './statement.js';
+import { isSqliteBusy, mapSqliteError } from './sqlite-errors.js';
+import { type Connection, walBytes } from './sqlite-file.js';
+import { retryWhileBusy } from './sqlite-retry.js';
+import { StatementCache } from './sqlite-statements.js';
+import { checkParams } from './value.js';
+
+/** After this many writes in a row the event loop gets a turn: awaited writes alone would never let it have one. */
+const writesPerTurn = 32;
+
+/** What the engine is built with. */
+export interface SqliteEngineOptions {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly gate: Gate | undefined;
+  readonly busyTimeoutMs: number;
+  readonly walLimitBytes: number;
+  readonly onNotify: (channel: string) => void;
+}
+
+interface Job {
+  readonly attempt: () => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Drives bodies over one connection. Invariants:
+ * 1. A transaction begins and ends within one synchronous call: nothing else of this process comes between.
+ * 2. Writes start in the order of their calls. The queue is empty, or `#drain` runs.
+ * 3. A statement that fails ends its body: the body is not resumed, so it cannot catch and go on.
+ */
+export class SqliteEngine implements Engine {
+  readonly kind = 'sqlite';
+  readonly clock: Clock;
+  readonly migrationTarget = {
+    selectMigrationTable: "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'storage_migrations'",
+    lockMigrations: [],
+  } as const;
+  owner = '';
+  statementCount = 0;
+  readonly #connection: Connection;
+  readonly #options: SqliteEngineOptions;
+  readonly #gate: Gate | undefined;
+  readonly #cache: StatementCache;
+  readonly #begin: BareStatement;
+  readonly #beginRead: BareStatement;
+  readonly #commit: BareStatement;
+  readonly #rollback: BareStatement;
+  readonly #queue: Job[] = [];
+  #draining = false;
+  #writesThisTurn = 0;
+
+  constructor(connection: Connection, options: SqliteEngineOptions) {
+    this.clock = options.clock;
+    this.#connection = connection;
+    this.#options = options;
+    this.#gate = options.gate;
+    this.#cache = new StatementCache(connection);
+    this.#begin = connection.prepare('BEGIN IMMEDIATE');
+    this.#beginRead = connection.prepare('BEGIN');
+    this.#commit = connection.prepare('COMMIT');
+    this.#rollback = connection.prepare('ROLLBACK');
+  }
+
+  write<T>(body: Body<T>): Promise<T> {
+    if (this.#draining || this.#writesThisTurn >= writesPerTurn) return this.#enqueue(body, false);
+    this.#writesThisTurn += 1;
+    try {
+      return Promise.resolve(this.#transact(body, true, false));
+    } catch (error) {
+      return isSqliteBusy(error) ? this.#enqueue(body, false) : Promise.reject(error);
+    }
+  }
+
+  writeQuietly<T>(body: Body<T>): Promise<T> {
+    return this.#enqueue(body, true);
+  }
+
+  read<T>(body: Body<T>): Promise<T> {
+    try {
+      return Promise.resolve(this.#transact(body, false, false));
+    } catch (error) {
+      if (!isSqliteBusy(error)) return Promise.reject(error);
+      return retryWhileBusy(() => this.#transact(body, false, false), this.#options.busyTimeoutMs);
+    }
+  }
+
+  /** Shrinks a write-ahead log that outgrew its bound while a reader held it. Does nothing when a reader still does. */
+  boundLog(): void {
+    if (walBytes(this.#connection) <= this.#options.walLimitBytes) return;
+    this.#connection.pragma('wal_checkpoint(TRUNCATE)');
+  }
+
+  walBytes(): number {
+    return walBytes(this.#connection);
+  }
+
+  async close(): Promise<void> {
+    while (this.#draining) await nextTurn();
+    this.#connection.close();
+  }
+
+  #enqueue<T>(body: Body<T>, quiet: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const attempt = (): T => this.#transact(body, true, quiet);
+      this.#queue.push({ attempt, resolve: resolve as Job['resolve'], reject });
+      if (!this.#draining) void this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    this.#draining = true;
+    for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
+      if (this.#writesThisTurn >= writesPerTurn) {
+        await nextTurn();
+        this.#writesThisTurn = 0;
+      }
+      this.#writesThisTurn += 1;
+      await retryWhileBusy(job.attempt, this.#options.busyTimeoutMs).then(job.resolve, job.reject);
+    }
+    this.#draining = false;
+  }
+
+  #transact<T>(body: Body<T>, writes: boolean, quiet: boolean): T {
+    const gate = writes && !quiet ? this.#gate : undefined;
+    this.#bare(writes ? this.#begin : this.#beginRead, 'BEGIN');
+    const notified: string[] = [];
+    let result: T;
+    try {
+      result = checkResult(this.#drive(body, { writes, quiet, gate, notified }));
+      gate?.('sql:commit');
+      this.#bare(this.#commit, 'COMMIT');
+    } catch (error) {
+      this.#undo(error);
+      throw error;
+    }
+    gate?.('sql:committed');
+    for (let index = 0; index < notified.length; index += 1) this.#options.onNotify(notified[index] as string);
+    return result;
+  }
+
+  #drive<T>(body: Body<T>, way: Way): T {
+    const { gate } = way;
+    const ctx: Context = { now: this.#options.clock(), newId: this.#options.ids, owner: this.owner };
+    const transaction = startBody(body, ctx);
+    let step = resumeBody(transaction, undefined);
+    while (step.done !== true) {
+      const statement: Statement = step.value;
+      if (!isStatement(statement)) throw refuseYield(statement);
+      if (!way.quiet) this.statementCount += 1;
+      if (gate !== undefined) gate(`sql:${this.statementCount}`);
+      step = resumeBody(transaction, this.#execute(statement, way));
+    }
+    return step.value;
+  }
+
+  #execute(statement: Statement, way: Way): unknown {
+    const { kind, sql, params } = statement;
+    if (kind === statementKind.notify) {
+      if (!way.writes) throw refuseInRead(`notify('${sql}')`);
+      way.notified.push(sql);
+      return undefined;
+    }
+    checkParams(sql, params);
+    const prepared = this.#cache.get(sql);
+    if (!way.writes && !prepared.readOnly) throw refuseInRead(sql);
+    try {
+      if (kind === statementKind.one) return prepared.first(params);
+      if (kind === statementKind.all) return prepared.rows(params);
+      return prepared.changes(params);
+    } catch (error) {
+      throw isSqliteBusy(error) ? error : mapSqliteError(error, sql);
+    }
+  }
+
+  #bare(statement: BareStatement, what: string): void {
+    try {
+      statement.run();
+    } catch (error) {
+      throw isSqliteBusy(error) ? error : mapSqliteError(error, what);
+    }
+  }
+
+  #undo(cause: unknown): void {
+    if (!this.#connection.inTransaction) return; // SQLite rolls back by itself after errors such as a full disk
+    try {
+      this.#rollback.run();
+    } catch (error) {
+      throw new StoreError(
+        'store_unavailable',
+        'A rollback failed; close this database',
+        new AggregateError([cause, error]),
+      );
+    }
+  }
+}
+
+/** How one transaction is driven. */
+interface Way {
+  readonly writes: boolean;
+  /** Upkeep: neither gated nor counted. */
+  readonly quiet: boolean;
+  readonly gate: Gate | undefined;
+  /** Channels to call after the commit. */
+  readonly notified: string[];
+}
+
+interface BareStatement {
+  run(): unknown;
+}
+
+/** The error for a statement of a `read` that would change or lock something. */
+export function refuseInRead(sql: string): StoreError {
+  return new StoreError('body_refused', `A read() may not write, lock or notify, and was rolled back: ${sql}`);
+}

@@ -1,0 +1,77 @@
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { StoreError } from './errors.js';
+import { mapSqliteError } from './sqlite-errors.js';
+import { retryWhileBusy } from './sqlite-retry.js';
+
+export type Connection = Sqlite.Database;
+
+export interface SqliteFileOptions {
+  readonly path: string;
+  readonly synchronous: 'full' | 'normal';
+  readonly busyTimeoutMs: number;
+  readonly walLimitBytes: number;
+}
+
+/** Opens a store file, new or not, for reading and writing in WAL mode. A store that is there is not written. */
+export async function openStoreFile(options: SqliteFileOptions): Promise<Connection> {
+  const path = resolve(options.path);
+  let connection: Connection | undefined;
+  try {
+    createPrivately(path);
+    const opened = new Sqlite(path, { timeout: 0 });
+    connection = opened;
+    await retryWhileBusy(() => configure(opened, options), options.busyTimeoutMs);
+    return opened;
+  } catch (error) {
+    connection?.close();
+    throw mapSqliteError(asOpenError(error, path), `open ${path}`);
+  }
+}
+
+/**
+ * Creates folder (0700) and file (0600) unless they are there; modes that somebody set on purpose stay. SQLite gives its
+ * log and index files the mode of the store file.
+ */
+function createPrivately(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+}
+
+function configure(connection: Connection, options: SqliteFileOptions): void {
+  if (connection.pragma('journal_mode', { simple: true }) !== 'wal') {
+    const mode = connection.pragma('journal_mode = WAL', { simple: true });
+    if (mode !== 'wal') {
+      throw new StoreError(
+        'store_unavailable',
+        `The store at ${options.path} cannot be put into WAL mode (it stays "${String(mode)}"); put it on a local disk`,
+      );
+    }
+  }
+  connection.pragma(`synchronous = ${options.synchronous === 'normal' ? 'NORMAL' : 'FULL'}`);
+  connection.pragma('foreign_keys = ON');
+  connection.pragma(`journal_size_limit = ${options.walLimitBytes}`);
+}
+
+/** Bytes of the write-ahead log, 0 when there is none. */
+export function walBytes(connection: Connection): number {
+  return statSync(`${connection.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function asOpenError(error: unknown, path: string): unknown {
+  if (hasCode(error, 'ENOSPC')) return new StoreError('store_full', `No space left to create ${path}`, error);
+  if (hasCode(error, 'EROFS')) return new StoreError('store_readonly', `${path} is on a read-only disk`, error);
+  if (error instanceof Error && 'syscall' in error) {
+    return new StoreError('store_unavailable', `The store ${path} cannot be created: ${error.message}`, error);
+  }
+  return error;
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
