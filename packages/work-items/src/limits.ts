@@ -1,40 +1,43 @@
+import { CONTRACT_LIMITS, DTO_LIMITS } from '@stint/contracts';
+
 /**
- * Bounds of a work item, checked when the record is written, so that no later step (a prompt, a validator, a page)
- * has to cut what another step demands in full. Sizes are UTF-8 bytes.
+ * Bounds of the records, checked when they are written, so that no later step (a prompt, a validator, a page) has to
+ * cut what another one demands in full. Sizes are UTF-8 bytes.
  */
 export const workItemLimits = Object.freeze({
-  titleBytes: 200,
-  goalBytes: 16_000,
-  criteriaCount: 24,
-  criterionBytes: 768,
-  attachmentCount: 10,
-  attachmentBytes: 10 * 1024 * 1024,
-  attachmentTotalBytes: 50 * 1024 * 1024,
-  unfinishedActionCount: 64,
-  actionCount: 200,
-  addedActionsPerDecision: 8,
-  slugLength: 48,
-  briefTextBytes: 4_096,
-  dependencyCount: 32,
-  messageBytes: 16_000,
-  inputBytes: 8_000,
-  questionBytes: 4_096,
-  clientMessageIdBytes: 128,
-  reasonBytes: 2_048,
-  summaryBytes: 8_192,
+  titleBytes: CONTRACT_LIMITS.maxTitleBytes,
+  goalBytes: CONTRACT_LIMITS.maxGoalBytes,
+  workDirBytes: CONTRACT_LIMITS.maxWorkDirBytes,
+  modelBytes: CONTRACT_LIMITS.maxModelBytes,
+  criteriaCount: CONTRACT_LIMITS.maxCriteria,
+  criterionBytes: CONTRACT_LIMITS.maxCriterionBytes,
+  attachmentCount: CONTRACT_LIMITS.maxAttachments,
+  attachmentBytes: CONTRACT_LIMITS.maxAttachmentBytes,
+  attachmentTotalBytes: CONTRACT_LIMITS.maxAttachmentsBytes,
+  unfinishedActionCount: CONTRACT_LIMITS.maxUnfinishedActions,
+  actionCount: CONTRACT_LIMITS.maxActions,
+  addedActionsPerDecision: CONTRACT_LIMITS.maxActionsPerDecision,
+  messageBytes: CONTRACT_LIMITS.maxMessageBytes,
+  inputBytes: CONTRACT_LIMITS.maxActionInputBytes,
+  idBytes: DTO_LIMITS.maxIdBytes,
+  lineBytes: DTO_LIMITS.maxLineBytes,
+  responseCount: DTO_LIMITS.maxResponses,
+  responseBytes: DTO_LIMITS.maxResponseBytes,
+  residualRiskCount: DTO_LIMITS.maxResidualRisks,
   evidenceCount: 64,
-  evidenceBytes: 8_192,
-  outputCount: 24,
-  outputBytes: 32_768,
-  residualRiskCount: 24,
-  residualRiskBytes: 1_024,
+  outputBytes: 32 * 1024,
+  summaryBytes: 8 * 1024,
+  slugLength: 48,
+  briefBytes: 4 * 1024,
+  dependencyCount: 64,
+  questionBytes: 4 * 1024,
 });
 
-/** Attempts an Action gets before it is exhausted, unless the item says otherwise. */
+/** Attempts an Action gets before it is exhausted. */
 export const defaultMaxAttempts = 3;
 
 /** Actions one process runs at a time. */
 export const defaultMaxConcurrentActions = 3;
 
-/** The range `maxConcurrentActions` may take. */
+/** The range of `maxConcurrentActions`. */
 export const maxConcurrentActionsRange = Object.freeze({ minimum: 1, maximum: 12 });

@@ -25,16 +25,16 @@ export function checkOutcome(outcome: Outcome): Outcome {
   boundedText('outcome.summary', outcome.summary, limits.summaryBytes);
   count('outcome.evidence', outcome.evidence.length, limits.evidenceCount);
   for (const [index, item] of outcome.evidence.entries()) {
-    boundedText(`outcome.evidence[${index}]`, item.value, limits.evidenceBytes);
+    boundedText(`outcome.evidence[${index}]`, item.value, limits.lineBytes);
     checkReference(`outcome.evidence[${index}]`, item);
   }
-  count('outcome.outputs', outcome.outputs.length, limits.outputCount);
+  count('outcome.outputs', outcome.outputs.length, limits.responseCount);
   for (const [index, item] of outcome.outputs.entries()) {
     boundedText(`outcome.outputs[${index}]`, item.value, limits.outputBytes);
   }
   count('outcome.residualRisks', outcome.residualRisks.length, limits.residualRiskCount);
   for (const [index, risk] of outcome.residualRisks.entries()) {
-    boundedText(`outcome.residualRisks[${index}]`, risk, limits.residualRiskBytes);
+    boundedText(`outcome.residualRisks[${index}]`, risk, limits.lineBytes);
   }
   checkChecks(outcome.checks);
   return outcome;
@@ -47,7 +47,7 @@ function checkChecks(checks: readonly CriterionCheck[]): void {
     const field = `outcome.checks[${index}]`;
     if (seen.has(check.criterionId)) throw invalidField(field, `criterion ${check.criterionId} is checked twice`);
     seen.add(check.criterionId);
-    if (check.status === 'passed') boundedText(`${field}.evidence`, check.evidence, limits.evidenceBytes);
+    if (check.status === 'passed') boundedText(`${field}.evidence`, check.evidence, limits.lineBytes);
   }
 }
 

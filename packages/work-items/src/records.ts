@@ -52,14 +52,36 @@ export interface Attachment {
   readonly sizeBytes: number;
 }
 
+/** Why something stands still. Readers map it to lanes and exit codes. */
+export type AttentionCode =
+  | 'question'
+  | 'unknown_operation'
+  | 'unknown_turn'
+  | 'interrupted_delivery'
+  | 'failed_action'
+  | 'exhausted'
+  | 'resource_limit'
+  | 'refused_decision'
+  | 'provider'
+  | 'coordinator_failed'
+  | 'budget'
+  | 'paused'
+  | 'idle';
+
 /** Why something stands still, and the command that frees it. */
 export interface Attention {
-  /** Stable code: `question`, `operation_unknown`, `turn_unknown`, `deliver_interrupted`, `attempts_exhausted`, `paused`, ... */
-  readonly code: string;
+  readonly code: AttentionCode;
   readonly message: string;
-  /** A command that a person can paste. Null only where the reader knows it better (a budget stop has its own). */
+  /** A command that a person can paste. */
   readonly command: string;
   /** What is to be resolved or answered: an operation, a turn, a question. Null if nothing has an id. */
+  readonly ref: string | null;
+}
+
+/** What went wrong, and the id of what is to be resolved. */
+export interface Trouble {
+  readonly code: AttentionCode;
+  readonly message: string;
   readonly ref: string | null;
 }
 
@@ -85,13 +107,19 @@ export interface WorkItem extends Revisions {
   /** `<machine>:<real path>`; the identity that the workspace hold is keyed by. */
   readonly workspaceKey: string | null;
   readonly attachments: readonly Attachment[];
+  /** `provider:name` as the person gave it; null: the agent's default. */
+  readonly model: string | null;
   readonly originSessionId: string | null;
   readonly onUnknownRequest: OnUnknownRequest;
   readonly maxAttempts: number;
-  readonly started: boolean;
+  readonly startedAt: number | null;
+  readonly cancelledAt: number | null;
+  readonly completedAt: number | null;
   readonly paused: boolean;
   /** A contract change that no decision has taken up yet: no Action is claimed until one has. */
   readonly claimsHeld: boolean;
+  /** Why the Coordinator cannot go on by itself; null once it could. */
+  readonly coordinatorTrouble: Trouble | null;
   readonly finalResult: FinalResult | null;
   /** Sequence number of the item's last event. */
   readonly lastEventSeq: number;
@@ -228,14 +256,22 @@ export interface WorkEvent {
   readonly seq: number;
   /** Grows by one over the whole store. */
   readonly boardSeq: number;
-  readonly kind: string;
-  readonly payload: Readonly<Record<string, unknown>>;
+  /** Noun and verb, such as `action.completed`. */
+  readonly type: string;
+  readonly actionId: string | null;
+  readonly runId: string | null;
+  /** One line for a person. */
+  readonly text: string;
   readonly at: number;
 }
 
 export interface FinalResult {
   readonly summary: string;
-  readonly criteria: readonly { readonly id: string; readonly text: string; readonly evidenceRunIds: readonly string[] }[];
+  readonly criteria: readonly {
+    readonly id: string;
+    readonly text: string;
+    readonly evidenceRunIds: readonly string[];
+  }[];
   readonly outputs: readonly { readonly kind: string; readonly value: string }[];
   readonly responses: readonly { readonly actionId: string; readonly runId: string; readonly text: string }[];
   readonly residualRisks: readonly string[];
