@@ -1,0 +1,257 @@
+/**
+ * Attempts at a subject. An attempt begins with its first admitted request and belongs to one run; a run that continues another is the same
+ * attempt. Deferred attempts are given back, with a backoff, at most ten in a row.
+ */
+import { all, type Context, one, run, type Transaction } from '@stint/storage';
+import { requirePerson } from './actors.js';
+import { backoffMs } from './backoff.js';
+import { LedgerError } from './errors.js';
+import { isCount } from './integers.js';
+import { checkId } from './names.js';
+import { appendEntry, type Chain, leafOf, lockKnownAccount, saveChain } from './tree.js';
+import type { Actor } from './types.js';
+
+export interface AttemptInput {
+  /** What is attempted, as an Action's id. */
+  readonly subject: string;
+  /** The run that attempts it. */
+  readonly run: string;
+  /** A maximum below the account's limit. @default the limit */
+  readonly maxAttempts?: number;
+  /** The run that this one continues (after waiting): the same attempt then. */
+  readonly continues?: string;
+}
+
+/** One subject and how often it was attempted. */
+export interface SubjectView {
+  readonly subject: string;
+  readonly attempts: number;
+  /** null: no limit. */
+  readonly maximum: number | null;
+  /** How often a person started the count anew. */
+  readonly generation: number;
+  readonly retryAfter: number;
+}
+
+/** A subject as reserve plans with it. */
+export interface AttemptState {
+  readonly subject: string;
+  readonly run: string;
+  /** False if the run's attempt has begun already. */
+  readonly begins: boolean;
+  readonly attempts: number;
+  readonly ownMaximum: number | null;
+  readonly maximum: number | null;
+  readonly deferrals: number;
+  readonly retryAfter: number;
+  readonly row: SubjectRow;
+}
+
+export interface SubjectRow {
+  readonly subject: string;
+  readonly attempts: number;
+  readonly own_maximum: number | null;
+  readonly additions: number;
+  readonly generation: number;
+  readonly last_run: string | null;
+  readonly deferrals: number;
+  readonly retry_after: number;
+}
+
+const mostDeferralsInARow = 10;
+const mostSubjectsShown = 64;
+
+const subjectColumns = 'subject, attempts, own_maximum, additions, generation, last_run, deferrals, retry_after';
+const selectSubject = `SELECT ${subjectColumns} FROM ledger_subjects WHERE account = ? AND subject = ?`;
+const selectOpenSubjects = `SELECT ${subjectColumns} FROM ledger_subjects
+  WHERE account = ? AND closed = 0 ORDER BY changed_at DESC LIMIT ${mostSubjectsShown}`;
+const upsertSubject = `INSERT INTO ledger_subjects
+  (account, subject, attempts, own_maximum, additions, generation, last_run, deferrals, retry_after, closed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+  ON CONFLICT (account, subject) DO UPDATE SET attempts = excluded.attempts, own_maximum = excluded.own_maximum,
+    additions = excluded.additions, generation = excluded.generation, last_run = excluded.last_run, deferrals = excluded.deferrals,
+    retry_after = excluded.retry_after, closed = 0, changed_at = excluded.changed_at`;
+const closeSubjectRow = 'UPDATE ledger_subjects SET closed = 1 WHERE account = ? AND subject = ?';
+
+/** Reads what a reservation of this attempt would do. The chain is locked. */
+export function* planAttempt(chain: Chain, input: AttemptInput | undefined): Transaction<AttemptState | null> {
+  if (input === undefined) return null;
+  checkAttemptInput(input);
+  const row = yield* readSubject(leafOf(chain).id, input.subject);
+  const isSameRun = row.last_run === input.run;
+  const continues = input.continues !== undefined && row.last_run === input.continues;
+  const ownMaximum = input.maxAttempts ?? row.own_maximum;
+  return {
+    subject: input.subject,
+    run: input.run,
+    begins: !isSameRun && !continues,
+    attempts: row.attempts,
+    ownMaximum,
+    maximum: effectiveMaximum(chain, ownMaximum, row.additions),
+    deferrals: row.last_run === null ? row.deferrals : 0,
+    retryAfter: row.retry_after,
+    row,
+  };
+}
+
+/** Writes that the attempt's run is at work. */
+export function* beginAttempt(ctx: Context, chain: Chain, attempt: AttemptState | null): Transaction<void> {
+  if (attempt === null || attempt.row.last_run === attempt.run) return;
+  yield* writeSubject(ctx, leafOf(chain).id, {
+    ...attempt.row,
+    attempts: attempt.attempts + (attempt.begins ? 1 : 0),
+    own_maximum: attempt.ownMaximum,
+    last_run: attempt.run,
+    deferrals: attempt.deferrals,
+  });
+}
+
+/** The lowest limit of the chain and the own maximum, plus what people added. */
+function effectiveMaximum(chain: Chain, own: number | null, additions: number): number | null {
+  let lowest = own;
+  for (const { limits } of chain) {
+    const limit = limits.maxAttempts ?? null;
+    if (limit !== null && (lowest === null || limit < lowest)) lowest = limit;
+  }
+  return lowest === null ? null : lowest + additions;
+}
+
+/**
+ * Gives a deferred attempt back, so that it does not count, and enforces a backoff before the next; the eleventh deferral in a row counts.
+ * @returns the time before which the subject is refused
+ */
+export function* deferAttempt(
+  ctx: Context,
+  account: string,
+  input: { readonly subject: string; readonly run: string },
+): Transaction<number> {
+  const chain = yield* lockKnownAccount(account);
+  const row = yield* readSubject(account, input.subject);
+  if (row.last_run !== input.run) return row.retry_after;
+  const deferrals = row.deferrals + 1;
+  const isGivenBack = deferrals <= mostDeferralsInARow;
+  const retryAfter = ctx.now + backoffMs(deferrals);
+  yield* writeSubject(ctx, account, {
+    ...row,
+    attempts: Math.max(0, row.attempts - (isGivenBack ? 1 : 0)),
+    last_run: null,
+    deferrals,
+    retry_after: retryAfter,
+  });
+  yield* appendEntry(ctx, chain, { type: 'attempts', details: { deferrals, subject: input.subject } });
+  yield* saveChain(chain);
+  return retryAfter;
+}
+
+export interface AttemptChange {
+  readonly subject: string;
+  readonly actor: Actor;
+}
+
+/** Starts a subject's count anew, for a person's input or retry. @throws LedgerError `person_required` */
+export function* restartAttempts(ctx: Context, account: string, input: AttemptChange): Transaction<void> {
+  requirePerson(input.actor, 'start attempts anew');
+  const chain = yield* lockKnownAccount(account);
+  const row = yield* readSubject(account, input.subject);
+  const generation = row.generation + 1;
+  yield* writeSubject(ctx, account, {
+    ...row,
+    attempts: 0,
+    additions: 0,
+    generation,
+    last_run: null,
+    deferrals: 0,
+    retry_after: 0,
+  });
+  yield* appendEntry(ctx, chain, {
+    type: 'attempts',
+    actor: input.actor,
+    details: { generation, subject: input.subject },
+  });
+  yield* saveChain(chain);
+}
+
+/** Raises a subject's maximum by a person's addition. @throws LedgerError `person_required`, `invalid_input` */
+export function* addAttempts(
+  ctx: Context,
+  account: string,
+  input: AttemptChange & { readonly additions: number },
+): Transaction<void> {
+  requirePerson(input.actor, 'add attempts');
+  if (!isCount(input.additions) || input.additions === 0 || input.additions > 1000) {
+    throw new LedgerError('invalid_input', `additions is ${input.additions}; it must be an integer from 1 to 1000.`);
+  }
+  const chain = yield* lockKnownAccount(account);
+  const row = yield* readSubject(account, input.subject);
+  yield* writeSubject(ctx, account, { ...row, additions: row.additions + input.additions });
+  const details = { additions: input.additions, subject: input.subject };
+  yield* appendEntry(ctx, chain, { type: 'attempts', actor: input.actor, details });
+  yield* saveChain(chain);
+}
+
+/** Marks a subject as over: snapshots no longer list it. The count stays. */
+export function* closeSubject(_ctx: Context, account: string, subject: string): Transaction<boolean> {
+  yield* lockKnownAccount(account);
+  return (yield* run(closeSubjectRow, [account, subject])) === 1;
+}
+
+/** A subject's count; one that was never attempted has 0. */
+export function* readAttempts(chain: Chain, subject: string): Transaction<SubjectView> {
+  return viewOf(chain, yield* readSubject(leafOf(chain).id, subject));
+}
+
+/** The newest open subjects, at most 64. */
+export function* openSubjects(chain: Chain): Transaction<readonly SubjectView[]> {
+  const rows = yield* all<SubjectRow>(selectOpenSubjects, [leafOf(chain).id]);
+  return rows.map((row) => viewOf(chain, row));
+}
+
+function viewOf(chain: Chain, row: SubjectRow): SubjectView {
+  return {
+    subject: row.subject,
+    attempts: row.attempts,
+    maximum: effectiveMaximum(chain, row.own_maximum, row.additions),
+    generation: row.generation,
+    retryAfter: row.retry_after,
+  };
+}
+
+function* readSubject(account: string, subject: string): Transaction<SubjectRow> {
+  const row = yield* one<SubjectRow>(selectSubject, [account, subject]);
+  if (row !== undefined) return row;
+  return {
+    subject,
+    attempts: 0,
+    own_maximum: null,
+    additions: 0,
+    generation: 0,
+    last_run: null,
+    deferrals: 0,
+    retry_after: 0,
+  };
+}
+
+function* writeSubject(ctx: Context, account: string, row: SubjectRow): Transaction<void> {
+  yield* run(upsertSubject, [
+    account,
+    row.subject,
+    row.attempts,
+    row.own_maximum,
+    row.additions,
+    row.generation,
+    row.last_run,
+    row.deferrals,
+    row.retry_after,
+    ctx.now,
+  ]);
+}
+
+function checkAttemptInput(input: AttemptInput): void {
+  checkId('attempt.subject', input.subject);
+  checkId('attempt.run', input.run);
+  if (input.maxAttempts === undefined || isCount(input.maxAttempts)) return;
+  throw new LedgerError(
+    'invalid_input',
+    `attempt.maxAttempts is ${String(input.maxAttempts)}; it must be an integer from 0.`,
+  );
+}

@@ -1,0 +1,61 @@
+export { type AccountSnapshot, snapshotAccount } from './snapshot.js';
+export { type CreateAccountInput, createAccount } from './accounts.js';
+export {
+  type ChangeResult,
+  closeAccount,
+  type ExtendInput,
+  extendAccount,
+  type LimitAdditions,
+  type LowerInput,
+  lowerAccount,
+  type ResumeInput,
+  type ResumeResult,
+  resumeAccount,
+} from './administration.js';
+export { type AdmissionFacts, type AskedRequest, type Decision, decideAdmission } from './admission.js';
+export {
+  type AttemptChange,
+  type AttemptInput,
+  addAttempts,
+  closeSubject,
+  deferAttempt,
+  restartAttempts,
+  type SubjectView,
+} from './attempts.js';
+export { isLedgerError, LedgerError, type LedgerErrorCode, type LedgerErrorOptions } from './errors.js';
+export { type FailureResult, recordFailure, recordSuccess } from './failures.js';
+export { type LimitSource, type NumericLimit, numericLimits, parseLimits } from './limits.js';
+export { type ReconcileInput, reconcileRequest } from './reconcile.js';
+export { findOrphanedRequests, recoverRequest, recoverRequests } from './recover.js';
+export { type LedgerRequest, readRequest } from './requests.js';
+export { type ReserveInput, type ReserveResult, reserveRequest } from './reserve.js';
+export { ledgerMigrations } from './schema.js';
+export {
+  markRequestUnknown,
+  type NotSettled,
+  type ReleaseProof,
+  releaseRequest,
+  type Settled,
+  type SettleInput,
+  type SettleResult,
+  settleRequest,
+} from './settle.js';
+export { type StopInput, type StopResult, stopAccount } from './stop.js';
+export type {
+  AccountStatus,
+  AccountView,
+  Actor,
+  AskedAmount,
+  DriverFailures,
+  Limits,
+  Protection,
+  RefusalCode,
+  RefusalReason,
+  RequestStatus,
+  StopReason,
+  TokenAccounting,
+  Totals,
+  WindowLimit,
+  WindowPeriod,
+  WindowTotals,
+} from './types.js';

@@ -1,0 +1,121 @@
+import { addExactly } from './integers.js';
+import type { RequestStatus, Totals } from './types.js';
+
+export const noTotals: Totals = Object.freeze({
+  requests: 0,
+  tokens: 0,
+  costMicros: 0,
+  heldTokens: 0,
+  heldCostMicros: 0,
+  open: 0,
+  unknown: 0,
+  unmeasured: 0,
+  unpriced: 0,
+});
+
+/** The names of the sums, in the order in which rows and entries keep them. */
+export const totalNames = [
+  'requests',
+  'tokens',
+  'costMicros',
+  'heldTokens',
+  'heldCostMicros',
+  'open',
+  'unknown',
+  'unmeasured',
+  'unpriced',
+] as const satisfies readonly (keyof Totals)[];
+
+/** The facts of a request that its account's sums are made of. */
+export interface Contribution {
+  readonly status: RequestStatus;
+  readonly chargedTokens: number;
+  readonly chargedCostMicros: number | null;
+  readonly complete: boolean;
+  readonly unpriced: boolean;
+}
+
+/** What one request adds to the sums of its account and of every ancestor. */
+export function contributionOf(request: Contribution): Totals {
+  const cost = request.chargedCostMicros ?? 0;
+  const held = request.status === 'reserved';
+  const unknown = request.status === 'unknown';
+  return {
+    requests: 1,
+    tokens: request.chargedTokens,
+    costMicros: cost,
+    heldTokens: held ? request.chargedTokens : 0,
+    heldCostMicros: held ? cost : 0,
+    open: held ? 1 : 0,
+    unknown: unknown && !request.complete ? 1 : 0,
+    unmeasured: unknown && request.complete ? 1 : 0,
+    unpriced: request.unpriced && request.status !== 'released' ? 1 : 0,
+  };
+}
+
+export function addTotals(left: Totals, right: Totals): Totals {
+  return {
+    requests: addExactly(left.requests, right.requests),
+    tokens: addExactly(left.tokens, right.tokens),
+    costMicros: addExactly(left.costMicros, right.costMicros),
+    heldTokens: left.heldTokens + right.heldTokens,
+    heldCostMicros: left.heldCostMicros + right.heldCostMicros,
+    open: left.open + right.open,
+    unknown: left.unknown + right.unknown,
+    unmeasured: left.unmeasured + right.unmeasured,
+    unpriced: left.unpriced + right.unpriced,
+  };
+}
+
+export function subtractTotals(left: Totals, right: Totals): Totals {
+  return {
+    requests: left.requests - right.requests,
+    tokens: left.tokens - right.tokens,
+    costMicros: left.costMicros - right.costMicros,
+    heldTokens: left.heldTokens - right.heldTokens,
+    heldCostMicros: left.heldCostMicros - right.heldCostMicros,
+    open: left.open - right.open,
+    unknown: left.unknown - right.unknown,
+    unmeasured: left.unmeasured - right.unmeasured,
+    unpriced: left.unpriced - right.unpriced,
+  };
+}
+
+/** The sum over all kinds. */
+export function sumOfKinds(kinds: Readonly<Record<string, Totals>>): Totals {
+  let sum = noTotals;
+  for (const kind in kinds) sum = sum === noTotals ? (kinds[kind] as Totals) : addTotals(sum, kinds[kind] as Totals);
+  return sum;
+}
+
+/** Sums as a row or an entry keeps them: an array in the order of {@link totalNames}. */
+export type PackedTotals = readonly number[];
+
+export function packTotals(totals: Totals): PackedTotals {
+  return [
+    totals.requests,
+    totals.tokens,
+    totals.costMicros,
+    totals.heldTokens,
+    totals.heldCostMicros,
+    totals.open,
+    totals.unknown,
+    totals.unmeasured,
+    totals.unpriced,
+  ];
+}
+
+export function unpackTotals(packed: PackedTotals): Totals {
+  const at = (index: number): number => packed[index] ?? 0;
+  return {
+    requests: at(0),
+    tokens: at(1),
+    costMicros: at(2),
+    heldTokens: at(3),
+    heldCostMicros: at(4),
+    open: at(5),
+    unknown: at(6),
+    unmeasured: at(7),
+    unpriced: at(8),
+  };
+}

@@ -1,0 +1,55 @@
+import type { Usage } from '@stint/provider-hooks';
+import { LedgerError } from './errors.js';
+import { isCount } from './integers.js';
+import type { TokenAccounting } from './types.js';
+
+const parts = [
+  'inputTokens',
+  'outputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+  'totalTokens',
+] as const;
+
+/** @throws LedgerError `invalid_usage` unless every figure is an integer from 0; the hold stays open then. */
+export function checkUsage(usage: Usage): void {
+  for (const part of parts) checkFigure(part, usage[part]);
+  if (usage.cacheWrite1hTokens !== undefined) checkFigure('cacheWrite1hTokens', usage.cacheWrite1hTokens);
+  for (const [tool, calls] of Object.entries(usage.providerToolCalls ?? {}))
+    checkFigure(`providerToolCalls.${tool}`, calls);
+}
+
+function checkFigure(name: string, value: unknown): void {
+  if (isCount(value)) return;
+  throw new LedgerError(
+    'invalid_usage',
+    `usage.${name} is ${String(value)}; it must be an integer from 0 to 2^53-1. The hold stays open.`,
+    {
+      details: { name },
+    },
+  );
+}
+
+/** The tokens of a usage that a token cap counts; never less than its parts, whatever the total says. */
+export function countedTokens(usage: Usage, accounting: TokenAccounting): number {
+  const sum = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.outputTokens;
+  const total = Math.max(sum, usage.totalTokens);
+  return accounting === 'all' ? total : Math.max(0, total - usage.cacheReadTokens);
+}
+
+/** True if the usage says that anything was consumed. */
+export function isMeasured(usage: Usage | null): usage is Usage {
+  return usage !== null && countedTokens(usage, 'all') > 0;
+}
+
+/** True if both usages have the same figures. */
+export function isSameUsage(left: Usage | null, right: Usage | null): boolean {
+  if (left === null || right === null) return left === right;
+  if (parts.some((part) => left[part] !== right[part])) return false;
+  if ((left.cacheWrite1hTokens ?? 0) !== (right.cacheWrite1hTokens ?? 0)) return false;
+  const leftCalls = left.providerToolCalls ?? {};
+  const rightCalls = right.providerToolCalls ?? {};
+  const tools = new Set([...Object.keys(leftCalls), ...Object.keys(rightCalls)]);
+  return [...tools].every((tool) => (leftCalls[tool] ?? 0) === (rightCalls[tool] ?? 0));
+}

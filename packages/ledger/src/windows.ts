@@ -1,0 +1,84 @@
+import type { WindowLimit, WindowPeriod } from './types.js';
+
+const minuteMs = 60_000;
+const lengthMs: Readonly<Record<WindowPeriod, number>> = {
+  minute: minuteMs,
+  hour: 60 * minuteMs,
+  day: 24 * 60 * minuteMs,
+};
+
+/** One bucket of a calendar: `startsAt` belongs to it, `endsAt` to the next. */
+export interface WindowBounds {
+  readonly startsAt: number;
+  readonly endsAt: number;
+}
+
+/** The key under which a window's bucket is kept in the account. */
+export function windowKey(window: WindowLimit): string {
+  return `${window.per}|${window.zone ?? 'UTC'}`;
+}
+
+/** The bucket that holds `at`, in the calendar of the window's zone; a day has 23 or 25 hours where clocks are changed. */
+export function windowBounds(window: WindowLimit, at: number): WindowBounds {
+  const zone = window.zone ?? 'UTC';
+  const length = lengthMs[window.per];
+  const local = at + zoneOffsetMs(zone, at);
+  const localStart = local - modulo(local, length);
+  if (window.per !== 'day' || zone === 'UTC') {
+    const startsAt = at - modulo(local, length);
+    return { startsAt, endsAt: startsAt + length };
+  }
+  return { startsAt: firstInstantOfDay(zone, localStart), endsAt: firstInstantOfDay(zone, localStart + length) };
+}
+
+/** The first instant whose local date is the one that begins at local time `localStart`; midnight may be missing or come twice. */
+function firstInstantOfDay(zone: string, localStart: number): number {
+  const before = localStart - zoneOffsetMs(zone, localStart - lengthMs.day);
+  const after = localStart - zoneOffsetMs(zone, localStart + lengthMs.day);
+  const isInDay = (instant: number): boolean => instant + zoneOffsetMs(zone, instant) >= localStart;
+  const candidates = [before, after].filter(isInDay);
+  return candidates.length === 0 ? Math.max(before, after) : Math.min(...candidates);
+}
+
+/** True for a time zone this runtime knows. */
+export function isZone(zone: string): boolean {
+  try {
+    formatOf(zone);
+    return true;
+  } catch {
+    // Intl throws RangeError for an unknown zone; that is the answer asked for.
+    return false;
+  }
+}
+
+function zoneOffsetMs(zone: string, at: number): number {
+  if (zone === 'UTC') return 0;
+  const parts = formatOf(zone).formatToParts(at);
+  const part = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.find((each) => each.type === type)?.value);
+  const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
+  return local - (at - modulo(at, 1000));
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+    formats.set(zone, format);
+  }
+  return format;
+}
+
+function modulo(value: number, length: number): number {
+  return ((value % length) + length) % length;
+}
