@@ -1,0 +1,124 @@
+import * as Dialog from '@radix-ui/react-dialog';
+import type { WorkItemDetail } from '@stint/contracts';
+import { type FormEvent, type ReactElement, useState } from 'react';
+import { formatCount, formatMoney } from './format.js';
+import { useCommand } from './use-command.js';
+
+/** Extends the budget, and resumes it if it stands. If someone else acted first, the dialog stays and shows what is true now. */
+export function BudgetDialog({ item }: { readonly item: WorkItemDetail }): ReactElement {
+  const [open, setOpen] = useState(false);
+  const stopped = item.control.stopReason !== null;
+  return (
+    <Dialog.Root open={open} onOpenChange={setOpen}>
+      <Dialog.Trigger asChild>
+        <button type="button" className={`button wide${stopped ? ' primary' : ''}`}>
+          {stopped ? 'Extend and resume…' : 'Extend the budget…'}
+        </button>
+      </Dialog.Trigger>
+      <Dialog.Portal>
+        <Dialog.Overlay className="overlay" />
+        <Dialog.Content className="dialog">
+          <Dialog.Title>Budget</Dialog.Title>
+          <Dialog.Description>{describe(item)}</Dialog.Description>
+          <ExtendForm item={item} onDone={() => setOpen(false)} />
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+const describe = ({ control }: WorkItemDetail): string => {
+  if (control.stopReason) return `Stopped: ${control.stopReason.message}`;
+  const left = control.left.tokens === null ? 'no token limit' : `${formatCount(control.left.tokens)} tokens left`;
+  return `${formatCount(control.charged.tokens)} tokens charged, ${left}.`;
+};
+
+const amount = (text: string, factor = 1): number | undefined => {
+  const value = Math.round(Number(text) * factor);
+  return Number.isSafeInteger(value) && value > 0 ? value : undefined;
+};
+
+function ExtendForm({ item, onDone }: { readonly item: WorkItemDetail; readonly onDone: () => void }): ReactElement {
+  const [tokens, setTokens] = useState('');
+  const [requests, setRequests] = useState('');
+  const [dollars, setDollars] = useState('');
+  const { give, busy, problem } = useCommand();
+  const { control } = item;
+  const additions = {
+    maxTokens: amount(tokens),
+    maxRequests: amount(requests),
+    maxCostMicros: amount(dollars, 1_000_000),
+  };
+  const given = Object.fromEntries(Object.entries(additions).filter(([, value]) => value !== undefined));
+  const extend = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (await give('extend_budget', { itemId: item.id, expectedBudgetRevision: control.revision, additions: given })) {
+      setTokens('');
+      setRequests('');
+      setDollars('');
+    }
+  };
+  const resume = async (): Promise<void> => {
+    if (await give('resume_budget', { itemId: item.id, expectedBudgetRevision: control.revision })) onDone();
+  };
+  return (
+    <form onSubmit={(event) => void extend(event)} className="stack">
+      <Field
+        label={`More tokens (limit ${limit(control.limits.maxTokens)})`}
+        value={tokens}
+        onChange={setTokens}
+        off={control.limits.maxTokens === null}
+      />
+      <Field
+        label={`More requests (limit ${limit(control.limits.maxRequests)})`}
+        value={requests}
+        onChange={setRequests}
+        off={control.limits.maxRequests === null}
+      />
+      <Field
+        label={`More dollars (limit ${control.limits.maxCostMicros === null ? 'none' : formatMoney(control.limits.maxCostMicros)})`}
+        value={dollars}
+        onChange={setDollars}
+        off={control.limits.maxCostMicros === null}
+      />
+      {problem && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="commands">
+        <button type="submit" className="button" disabled={busy || Object.keys(given).length === 0}>
+          {busy ? 'Extending…' : 'Extend'}
+        </button>
+        <button
+          type="button"
+          className="button primary"
+          disabled={busy || control.stopReason === null}
+          onClick={() => void resume()}
+        >
+          Resume
+        </button>
+        <Dialog.Close className="button">Close</Dialog.Close>
+      </div>
+    </form>
+  );
+}
+
+const limit = (value: number | null): string => (value === null ? 'none' : formatCount(value));
+
+interface FieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+  /** True where there is no limit to add to. */
+  readonly off: boolean;
+}
+
+function Field({ label, value, onChange, off }: FieldProps): ReactElement {
+  return (
+    <label>
+      {label}
+      <input inputMode="decimal" value={value} disabled={off} onChange={(event) => onChange(event.target.value)} />
+    </label>
+  );
+}
