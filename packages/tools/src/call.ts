@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { startDeadline, type Deadline } from './deadline.js';
+import { isToolError, messageOf } from './errors.js';
+import type { OutputStore } from './output-store.js';
+import type { ProcessRecord } from './process-record.js';
+import { boundResult, failure, resultOfError, resultOfValue, type RawResult, type ToolResult } from './result.js';
+import type { InputFact, Tool, ToolContext, ToolProgress, WorkspaceFacts } from './tool.js';
+
+/** What a caller gives with a call. */
+export interface CallContext {
+  readonly signal: AbortSignal;
+  /** Id of the call, e.g. the provider's. @default a random one */
+  readonly toolCallId?: string;
+  readonly workspace?: WorkspaceFacts;
+  /** Named points at which a test may end the process. */
+  readonly gate?: (point: string) => void;
+  /** Awaited with the process group before a command runs in it; a rejection means: not run. */
+  readonly onProcess?: (process: ProcessRecord) => Promise<void> | void;
+  /** Told each progress report of the tool. */
+  readonly onProgress?: (progress: ToolProgress) => void;
+}
+
+/** What the registry knows about a call whose input is valid. */
+export interface CallFacts {
+  readonly readOnly: boolean;
+  readonly destructive: boolean;
+  readonly concurrencySafe: boolean;
+  /** Neither read-only nor run-scoped: journal it before it starts. */
+  readonly hasExternalEffect: boolean;
+}
+
+/** How long a tool may take to end after its signal aborted, before the call settles without it. */
+export const SETTLE_GRACE_MS = 10_000;
+
+/** Facts of a call by its validated input. A fact that throws gets the dangerous answer. */
+export function callFacts(tool: Tool, input: unknown): CallFacts {
+  const readOnly = factOf(tool.readOnly, input, false);
+  return {
+    readOnly,
+    destructive: !readOnly && factOf(tool.destructive, input, true),
+    concurrencySafe: factOf(tool.concurrencySafe, input, false),
+    hasExternalEffect: !readOnly && tool.sideEffectScope === 'external',
+  };
+}
+
+/** Runs one call with validated input to its one result. Never rejects. */
+export async function runCall(
+  tool: Tool,
+  input: unknown,
+  context: CallContext,
+  outputs: OutputStore,
+): Promise<ToolResult> {
+  if (context.signal.aborted) return failure('aborted', `Not run: ${messageOf(context.signal.reason)}`);
+  const facts = callFacts(tool, input);
+  const deadline = startDeadline({
+    timeoutMs: limitOf(tool, input),
+    absoluteTimeoutMs: tool.absoluteTimeoutMs,
+    signal: context.signal,
+  });
+  try {
+    const raw = await settle(tool, input, toolContext(context, deadline, outputs), deadline, facts);
+    return await boundResult(raw, tool.outputLimitBytes, outputs);
+  } finally {
+    deadline.dispose();
+  }
+}
+
+type Outcome = { readonly value: unknown } | { readonly error: unknown } | 'stuck';
+
+async function settle(
+  tool: Tool,
+  input: unknown,
+  context: ToolContext,
+  deadline: Deadline,
+  facts: CallFacts,
+): Promise<RawResult> {
+  const finished = execute(tool, input, context);
+  const outcome = await Promise.race([finished, stuckAfter(deadline, finished)]);
+  const cause = deadline.cause();
+  if (cause !== undefined) return interrupted(tool, outcome, deadline, facts);
+  if (outcome === 'stuck') throw new Error('a call is stuck only after its deadline');
+  return 'error' in outcome ? resultOfError(outcome.error, facts.readOnly) : valueResult(tool, outcome.value, facts);
+}
+
+/** The value's result; a value that cannot be shown (a cycle, say) is a failure after the effect. */
+function valueResult(tool: Tool, value: unknown, facts: CallFacts): RawResult {
+  try {
+    const raw = resultOfValue(tool, value);
+    return !raw.ok && facts.readOnly ? { ...raw, errorEffect: 'none' } : raw;
+  } catch (error) {
+    return resultOfError(error, facts.readOnly);
+  }
+}
+
+async function execute(tool: Tool, input: unknown, context: ToolContext): Promise<Outcome> {
+  try {
+    return { value: await tool.execute(input, context) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+async function stuckAfter(deadline: Deadline, finished: Promise<Outcome>): Promise<Outcome> {
+  await deadline.fired;
+  let timer: NodeJS.Timeout | undefined;
+  const grace = new Promise<'stuck'>((resolve) => {
+    timer = setTimeout(resolve, SETTLE_GRACE_MS, 'stuck');
+  });
+  const outcome = await Promise.race([finished, grace]);
+  clearTimeout(timer);
+  return outcome;
+}
+
+/**
+ * The result after time-out or abort. The effect is unknown unless the call could have none, or the tool proved by a
+ * `ToolError` with effect `none` that nothing happened. An unknown effect after a time-out is fatal.
+ */
+function interrupted(tool: Tool, outcome: Outcome, deadline: Deadline, facts: CallFacts): RawResult {
+  const timedOut = deadline.cause() === 'timeout';
+  const error = outcome !== 'stuck' && 'error' in outcome ? outcome.error : undefined;
+  const proven = isToolError(error) && error.errorEffect === 'none';
+  const errorEffect = facts.readOnly || proven ? 'none' : 'unknown';
+  const fatal = timedOut && errorEffect === 'unknown' && tool.sideEffectScope !== 'run';
+  const said = timedOut ? `${tool.name} did not end within ${deadline.limitMs()} ms.` : `${tool.name} was stopped.`;
+  return {
+    ok: false,
+    output: [said, lastWords(tool, outcome, deadline)].filter((part) => part !== '').join('\n'),
+    code: timedOut ? 'timeout' : 'aborted',
+    errorEffect,
+    ...(fatal ? { fatal: true } : {}),
+    ...replyFacts(tool, outcome),
+  };
+}
+
+function lastWords(tool: Tool, outcome: Outcome, deadline: Deadline): string {
+  if (outcome === 'stuck')
+    return `It did not react within ${SETTLE_GRACE_MS} ms of being told to stop and may still be at work.`;
+  if ('value' in outcome) return valueText(tool, outcome.value);
+  return outcome.error === deadline.signal.reason ? '' : messageOf(outcome.error);
+}
+
+function valueText(tool: Tool, value: unknown): string {
+  try {
+    return resultOfValue(tool, value).output;
+  } catch {
+    return ''; // the value cannot be shown; the result already says that the call was stopped
+  }
+}
+
+function replyFacts(tool: Tool, outcome: Outcome): Partial<RawResult> {
+  if (outcome === 'stuck' || 'error' in outcome) return {};
+  try {
+    const { outputHandle, structured } = resultOfValue(tool, outcome.value);
+    return {
+      ...(outputHandle === undefined ? {} : { outputHandle }),
+      ...(structured === undefined ? {} : { structured }),
+    };
+  } catch {
+    return {}; // as above
+  }
+}
+
+function toolContext(context: CallContext, deadline: Deadline, outputs: OutputStore): ToolContext {
+  const { toolCallId = randomUUID(), workspace, gate, onProcess, onProgress } = context;
+  return {
+    signal: deadline.signal,
+    callId: toolCallId,
+    outputs,
+    reportProgress(progress = {}) {
+      deadline.extend();
+      onProgress?.(progress);
+    },
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(gate === undefined ? {} : { gate }),
+    ...(onProcess === undefined ? {} : { onProcess }),
+  };
+}
+
+function limitOf(tool: Tool, input: unknown): number {
+  return typeof tool.timeoutMs === 'function' ? tool.timeoutMs(input) : tool.timeoutMs;
+}
+
+function factOf(fact: InputFact<unknown>, input: unknown, dangerous: boolean): boolean {
+  if (typeof fact === 'boolean') return fact;
+  try {
+    const answer: unknown = fact(input);
+    return typeof answer === 'boolean' ? answer : dangerous;
+  } catch {
+    return dangerous; // a fact nobody can establish is taken for the dangerous one
+  }
+}

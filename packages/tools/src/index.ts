@@ -1,0 +1,36 @@
+export { SETTLE_GRACE_MS, type CallContext, type CallFacts } from './call.js';
+export { ToolError, isToolError, type ErrorEffect, type ToolErrorOptions } from './errors.js';
+export { isToolLike, toTool, type AiSdkTool, type ToolLike } from './foreign-tools.js';
+export { createOutputStore, isOutputHandle, type OutputStore } from './output-store.js';
+export type { ProcessRecord } from './process-record.js';
+export { endProcesses, type EndReport } from './process-tree.js';
+export {
+  createRegistry,
+  type PreparedCall,
+  type RegistryOptions,
+  type ToolDescription,
+  type ToolRegistry,
+  type ToolSource,
+} from './registry.js';
+export { reply, type ToolReply } from './reply.js';
+export type { ToolResult } from './result.js';
+export { inputJsonSchema } from './schema.js';
+export { scrubEnvironment, type Environment } from './shell-environment.js';
+export type { ShellOptions } from './shell.js';
+export {
+  defineTool,
+  isToolName,
+  type ApprovalFacts,
+  type InputFact,
+  type InputOf,
+  type InputSchema,
+  type JsonSchema,
+  type SideEffectScope,
+  type Tool,
+  type ToolAnnotations,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolProgress,
+  type WorkspaceFacts,
+} from './tool.js';
+export { workspaceTools, type WorkspaceToolsOptions } from './workspace-tools.js';

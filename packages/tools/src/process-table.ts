@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** One process as the system shows it. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** Start in clock ticks after boot (Linux), else 0: with the pid, the identity of a process. */
+  readonly startTicks: number;
+  /** Ended, and waiting only for its parent to notice. */
+  readonly isZombie: boolean;
+}
+
+/** True where `/proc` tells environment and open files of other processes. */
+export const hasProc = process.platform === 'linux';
+
+/** All processes. On Linux from `/proc`; elsewhere from `ps`. */
+export async function listProcesses(): Promise<readonly ProcessEntry[]> {
+  return hasProc ? listFromProc() : listFromPs();
+}
+
+/** The process with this number, or undefined. Linux only. */
+export function readProcess(pid: number): ProcessEntry | undefined {
+  const stat = readProc(`/proc/${pid}/stat`);
+  return stat === undefined ? undefined : parseStat(pid, stat.toString('latin1'));
+}
+
+/** True if `name=value` stands in the environment the process was started with. False if it may not be read. */
+export function hasInEnvironment(pid: number, assignment: string): boolean {
+  const environment = readProc(`/proc/${pid}/environ`);
+  return environment !== undefined && `\0${environment.toString('latin1')}`.includes(`\0${assignment}\0`);
+}
+
+/** Targets (`pipe:[17]`) of the open descriptors of a process; empty if they may not be read. */
+export function openTargets(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => openTarget(pid, fd));
+  } catch {
+    return []; // gone, or not ours
+  }
+}
+
+/** Target of one descriptor, or an empty text. */
+export function openTarget(pid: number, fd: number | string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    return ''; // closed meanwhile
+  }
+}
+
+/** Command line for a message, or an empty text. */
+export function commandLine(pid: number): string {
+  return readProc(`/proc/${pid}/cmdline`)?.toString('utf8').replaceAll('\0', ' ').trim() ?? '';
+}
+
+/** Id of this boot, or null where the platform does not tell. */
+export function currentBootId(): string | null {
+  return hasProc ? (readProc('/proc/sys/kernel/random/boot_id')?.toString('latin1').trim() ?? null) : null;
+}
+
+function listFromProc(): readonly ProcessEntry[] {
+  const entries: ProcessEntry[] = [];
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    const entry = Number.isInteger(pid) ? readProcess(pid) : undefined;
+    if (entry !== undefined) entries.push(entry);
+  }
+  return entries;
+}
+
+/** The name in parentheses may hold anything, so fields are counted from the last one. */
+function parseStat(pid: number, stat: string): ProcessEntry | undefined {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, group, session] = fields;
+  if (state === undefined || session === undefined) return undefined;
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    startTicks: Number(fields[19]),
+    isZombie: state === 'Z' || state === 'X',
+  };
+}
+
+async function listFromPs(): Promise<readonly ProcessEntry[]> {
+  const { stdout } = await promisify(execFile)('/bin/ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=']);
+  return stdout.split('\n').flatMap((line) => {
+    const [pid, parent, group, state] = line.trim().split(/\s+/);
+    if (state === undefined) return [];
+    const facts = { pid: Number(pid), parent: Number(parent), group: Number(group), session: 0, startTicks: 0 };
+    return [{ ...facts, isZombie: state.startsWith('Z') }];
+  });
+}
+
+function readProc(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined; // processes come and go, and some are not ours to read
+  }
+}

@@ -1,0 +1,186 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ProcessRecord } from './process-record.js';
+import {
+  commandLine,
+  currentBootId,
+  hasInEnvironment,
+  hasProc,
+  listProcesses,
+  openTargets,
+  readProcess,
+  type ProcessEntry,
+} from './process-table.js';
+
+/** Name of the environment variable that marks everything a command starts. */
+export const OPERATION_VARIABLE = 'STINT_OPERATION';
+
+/** How a tree is recognised. */
+export interface TreeIdentity {
+  readonly processGroup: number;
+  readonly operationId: string;
+  readonly startTicks: number | null;
+  /** Open-file targets that only this tree holds. */
+  readonly targets?: readonly string[];
+}
+
+/** What ending a tree came to. */
+export interface EndReport {
+  /** Processes that were told to end. */
+  readonly ended: readonly number[];
+  /** Processes that could not be ended (another user's, say). */
+  readonly survivors: readonly number[];
+}
+
+const SAMPLE_FIRST_MS = 20;
+const SAMPLE_LAST_MS = 500;
+const POLL_MS = 15;
+const KILL_PASSES = 200;
+
+/**
+ * Follows everything a command starts: by process group and session, by the chain of parents sampled while it runs
+ * and, on Linux, by the operation id in the environment and by the files only this tree holds open. Elsewhere a
+ * process that left group and chain between two samples is not seen.
+ */
+export class ProcessTree {
+  readonly #identity: TreeIdentity;
+  readonly #known = new Map<number, number>(); // pid -> start ticks
+  #timer: NodeJS.Timeout | undefined;
+  #delayMs = SAMPLE_FIRST_MS;
+
+  constructor(identity: TreeIdentity) {
+    this.#identity = identity;
+    this.#known.set(identity.processGroup, identity.startTicks ?? 0);
+  }
+
+  /** Starts to sample the chain of parents. `unwatch` must be called. */
+  watch(): void {
+    this.#timer = setTimeout(() => {
+      void this.#sample().finally(() => {
+        this.#delayMs = Math.min(this.#delayMs * 2, SAMPLE_LAST_MS);
+        if (this.#timer !== undefined) this.watch();
+      });
+    }, this.#delayMs);
+    this.#timer.unref();
+  }
+
+  unwatch(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Living processes of the tree, the leader among them. */
+  async living(): Promise<readonly ProcessEntry[]> {
+    const entries = (await listProcesses()).filter((entry) => entry.startTicks >= (this.#identity.startTicks ?? 0));
+    const members = this.#withDescendants(entries, (entry) => this.#isMember(entry));
+    return members.filter((entry) => !entry.isZombie);
+  }
+
+  /**
+   * Ends all of `living()` but `spared`: asks (TERM), waits `graceMs`, then freezes and kills until none is left. It
+   * returns when all are gone or, after about three seconds of killing, with those that are not.
+   */
+  async end(graceMs: number, spared: ReadonlySet<number> = new Set()): Promise<EndReport> {
+    const rest = async () => (await this.living()).filter(({ pid }) => !spared.has(pid) && pid !== process.pid);
+    const ended = new Set<number>();
+    const asked = await rest();
+    for (const { pid } of asked) ended.add(pid);
+    if (graceMs > 0 && asked.length > 0) {
+      signalAll(asked, 'SIGTERM');
+      await untilEmpty(rest, graceMs);
+    }
+    for (let pass = 0; pass < KILL_PASSES; pass += 1) {
+      const left = await rest();
+      if (left.length === 0) return { ended: [...ended], survivors: [] };
+      for (const { pid } of left) ended.add(pid);
+      await freeze(left, rest);
+      signalAll(await rest(), 'SIGKILL');
+      await wait(POLL_MS);
+    }
+    return { ended: [...ended], survivors: (await rest()).map(({ pid }) => pid) };
+  }
+
+  async #sample(): Promise<void> {
+    const entries = await listProcesses();
+    this.#withDescendants(entries, ({ pid, startTicks, group, session }) => {
+      return this.#known.get(pid) === startTicks || this.#inGroup(group, session);
+    });
+  }
+
+  #isMember({ pid, startTicks, group, session }: ProcessEntry): boolean {
+    if (this.#known.get(pid) === startTicks || this.#inGroup(group, session)) return true;
+    if (!hasProc) return false;
+    const { operationId, targets = [] } = this.#identity;
+    if (hasInEnvironment(pid, `${OPERATION_VARIABLE}=${operationId}`)) return true;
+    return targets.length > 0 && openTargets(pid).some((target) => targets.includes(target));
+  }
+
+  #inGroup(group: number, session: number): boolean {
+    return group === this.#identity.processGroup || session === this.#identity.processGroup;
+  }
+
+  /** Members and all their descendants, remembered for later. */
+  #withDescendants(
+    entries: readonly ProcessEntry[],
+    isMember: (entry: ProcessEntry) => boolean,
+  ): readonly ProcessEntry[] {
+    const others = entries.filter(({ pid }) => pid !== process.pid && pid !== 1);
+    const members = new Map(others.filter(isMember).map((entry) => [entry.pid, entry]));
+    for (let grew = true; grew; ) {
+      const children = others.filter(({ pid, parent }) => members.has(parent) && !members.has(pid));
+      for (const child of children) members.set(child.pid, child);
+      grew = children.length > 0;
+    }
+    for (const { pid, startTicks } of members.values()) this.#known.set(pid, startTicks);
+    return [...members.values()];
+  }
+}
+
+/**
+ * Ends what a dead process of this host left running under a recorded group. Never hits a stranger that was given the
+ * same number: after a reboot, or when the group's leader is another process now, only marked processes are ended.
+ * @param graceMs time between TERM and KILL. @default 2_000
+ */
+export async function endProcesses(
+  record: ProcessRecord,
+  options: { readonly graceMs?: number } = {},
+): Promise<EndReport> {
+  if (record.bootId !== null && record.bootId !== currentBootId()) return { ended: [], survivors: [] };
+  const leader = hasProc ? readProcess(record.processGroup) : undefined;
+  const reused = leader !== undefined && record.startTicks !== null && leader.startTicks !== record.startTicks;
+  const processGroup = reused ? -1 : record.processGroup;
+  return new ProcessTree({ ...record, processGroup }).end(options.graceMs ?? 2_000);
+}
+
+/** Up to three command lines, for a message about what was still running. */
+export function describeProcesses(entries: readonly ProcessEntry[]): string {
+  const lines = entries.map(({ pid }) => commandLine(pid).slice(0, 80) || `pid ${pid}`);
+  return [...new Set(lines)]
+    .slice(0, 3)
+    .map((line) => `"${line}"`)
+    .join(', ');
+}
+
+/** Stops members until no new one appears, so that none forks while they are killed. */
+async function freeze(first: readonly ProcessEntry[], rest: () => Promise<readonly ProcessEntry[]>): Promise<void> {
+  let frozen = new Set<number>();
+  for (let left = first, pass = 0; left.some(({ pid }) => !frozen.has(pid)) && pass < 20; pass += 1) {
+    signalAll(left, 'SIGSTOP');
+    frozen = new Set([...frozen, ...left.map(({ pid }) => pid)]);
+    left = await rest();
+  }
+}
+
+async function untilEmpty(rest: () => Promise<readonly unknown[]>, limitMs: number): Promise<void> {
+  const end = Date.now() + limitMs;
+  while (Date.now() < end && (await rest()).length > 0) await wait(POLL_MS);
+}
+
+function signalAll(entries: readonly ProcessEntry[], signal: NodeJS.Signals): void {
+  for (const { pid } of entries) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // gone, or not ours: what stays is reported as a survivor
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ToolError, messageOf } from './errors.js';
+import { type HeldCommand, defaultShellPath, holdCommand } from './held-command.js';
+import { OutputCapture } from './output-capture.js';
+import type { OutputStore } from './output-store.js';
+import type { ProcessRecord } from './process-record.js';
+import { type EndReport, describeProcesses } from './process-tree.js';
+import { type ToolReply, reply } from './reply.js';
+import { type Environment, shellEnvironment } from './shell-environment.js';
+import { type Tool, type ToolContext, defineTool } from './tool.js';
+import type { WorkspaceState } from './workspace-state.js';
+
+/** Options of the shell tool. */
+export interface ShellOptions {
+  /** Where allowed variables are taken from. @default a minimal environment */
+  readonly environment?: Environment;
+  /** Names of further variables that commands may see. @default [] */
+  readonly environmentAllow?: readonly string[];
+  /** @default '/bin/bash' if there is one, else '/bin/sh' */
+  readonly shellPath?: string;
+  /** Limit of a command that names none, ms. @default 90_000 */
+  readonly timeoutMs?: number;
+  /** Time between TERM and KILL, ms. @default 1_000 */
+  readonly killGraceMs?: number;
+  /** Most output bytes kept in the output file. @default 67_108_864 (64 MiB) */
+  readonly keptOutputBytes?: number;
+  /** Awaited with the identity of the process group before the command begins; a rejection means: not run. */
+  readonly onProcess?: (process: ProcessRecord) => Promise<void> | void;
+}
+
+/** Input of `shell`. */
+interface ShellInput {
+  readonly command: string;
+  readonly timeoutMs?: number;
+}
+
+const MAX_TIMEOUT_MS = 600_000;
+/** Output that is on its way when the last process has ended arrives within this time. */
+const DRAIN_MS = 1_000;
+
+const description = `Runs a command in a shell in the workspace and returns its exit code and its output (standard output and error in one). \
+Nobody can answer prompts: standard input is at its end and there is no terminal. Every process the command starts is ended when it ends, at the time limit \
+(timeoutMs, at most ${MAX_TIMEOUT_MS}) and when the call is stopped: nothing can be left running in the background.`;
+
+/** The tool `shell`. */
+export function shellTool(state: WorkspaceState, options: ShellOptions = {}): Tool {
+  return defineTool({
+    name: 'shell',
+    description,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        command: { type: 'string', minLength: 1 },
+        timeoutMs: { type: 'integer', minimum: 1, maximum: MAX_TIMEOUT_MS },
+      },
+      required: ['command'],
+      additionalProperties: false,
+    },
+    destructive: true,
+    errorOutput: null,
+    timeoutMs: (input) => (typeof input['timeoutMs'] === 'number' ? input['timeoutMs'] : (options.timeoutMs ?? 90_000)),
+    source: 'built-in',
+    outputs: state.outputs,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+    execute: (input, context) => runCommand(state, options, input as unknown as ShellInput, context),
+  });
+}
+
+async function runCommand(
+  state: WorkspaceState,
+  options: ShellOptions,
+  input: ShellInput,
+  context: ToolContext,
+): Promise<ToolReply> {
+  const held = await hold(state, options, input, context);
+  const kept = await context.outputs.create();
+  try {
+    const capture = new OutputCapture(kept.file, options.keptOutputBytes ?? 64 * 1024 * 1024);
+    held.output.on('data', (chunk: Buffer) => capture.add(chunk));
+    const closed = new Promise<void>((resolve) => held.output.once('close', () => resolve()));
+    await announce(held, options, context);
+    return await follow(held, capture, closed, { options, context, outputs: context.outputs, handle: kept.handle });
+  } catch (error) {
+    await context.outputs.remove(kept.handle);
+    throw error;
+  } finally {
+    held.tree.unwatch();
+    held.dispose();
+    await kept.file.close();
+  }
+}
+
+function hold(
+  state: WorkspaceState,
+  options: ShellOptions,
+  input: ShellInput,
+  context: ToolContext,
+): Promise<HeldCommand> {
+  const operationId = randomUUID();
+  const { environment, environmentAllow: allow } = options;
+  return holdCommand({
+    command: input.command,
+    cwd: state.workspace.root,
+    shellPath: options.shellPath ?? defaultShellPath(),
+    callId: context.callId,
+    operationId,
+    environment: shellEnvironment(operationId, {
+      ...(environment === undefined ? {} : { environment }),
+      ...(allow === undefined ? {} : { allow }),
+    }),
+  });
+}
+
+/** Tells the group to whoever records it. If that fails, or the call was stopped meanwhile, the command never begins. */
+async function announce(held: HeldCommand, options: ShellOptions, context: ToolContext): Promise<void> {
+  try {
+    await options.onProcess?.(held.record);
+    await context.onProcess?.(held.record);
+    context.signal.throwIfAborted();
+  } catch (cause) {
+    await held.tree.end(0);
+    throw new ToolError('not_started', `The command was not run: ${messageOf(cause)}`, { errorEffect: 'none', cause });
+  }
+}
+
+interface Following {
+  readonly options: ShellOptions;
+  readonly context: ToolContext;
+  readonly outputs: OutputStore;
+  readonly handle: string;
+}
+
+async function follow(
+  held: HeldCommand,
+  capture: OutputCapture,
+  closed: Promise<void>,
+  facts: Following,
+): Promise<ToolReply> {
+  const { options, context } = facts;
+  const startedAt = performance.now();
+  held.tree.watch();
+  held.release();
+  context.gate?.('tool:during');
+  const end = await Promise.race([held.ended, aborted(context.signal)]);
+  const durationMs = Math.round(performance.now() - startedAt);
+  const graceMs = options.killGraceMs ?? 1_000;
+  if (end === 'aborted') {
+    const running = await busy(held);
+    const report = await held.tree.end(graceMs);
+    await drained(closed);
+    return finish(capture, facts, {
+      title: stoppedTitle(running, durationMs),
+      report,
+      structured: { exitCode: null, durationMs },
+    });
+  }
+  const report = await held.tree.end(Math.min(graceMs, 200), await held.ownPids());
+  await drained(closed);
+  await held.tree.end(0);
+  const title =
+    end.exitCode === null ? `the shell was killed after ${durationMs} ms` : exitTitle(end.exitCode, durationMs);
+  return finish(capture, facts, {
+    title: title + leftBehind(report),
+    report,
+    structured: { exitCode: end.exitCode, durationMs },
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<'aborted'> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve('aborted');
+    else signal.addEventListener('abort', () => resolve('aborted'), { once: true });
+  });
+}
+
+/** What the command was busy with. */
+async function busy(held: HeldCommand): Promise<string> {
+  const own = await held.ownPids();
+  return describeProcesses((await held.tree.living()).filter(({ pid }) => !own.has(pid)));
+}
+
+async function drained(closed: Promise<void>): Promise<void> {
+  const controller = new AbortController();
+  await Promise.race([closed, wait(DRAIN_MS, undefined, { signal: controller.signal }).catch(() => {})]); // the catch is its cancelling
+  controller.abort();
+}
+
+interface Ending {
+  readonly title: string;
+  readonly report: EndReport;
+  readonly structured: Readonly<Record<string, unknown>>;
+}
+
+async function finish(
+  capture: OutputCapture,
+  { outputs, handle }: Following,
+  { title, report, structured }: Ending,
+): Promise<ToolReply> {
+  const survived =
+    report.survivors.length === 0 ? '' : `; processes that could not be ended: ${report.survivors.join(', ')}`;
+  const facts = { ...structured, survivors: report.survivors };
+  const body = capture.totalBytes === 0 ? '(no output)' : capture.text();
+  if (capture.isWhole) {
+    await outputs.remove(handle);
+    return reply({ text: `${title}${survived}\n${body}`, structured: facts });
+  }
+  const part = capture.keptBytes < capture.totalBytes ? `, first ${capture.keptBytes} bytes` : '';
+  const where =
+    capture.keptBytes === 0
+      ? 'The rest could not be kept.'
+      : `All ${capture.totalBytes} bytes: ${handle}${part} (read_file, grep).`;
+  return reply({
+    text: `${title}.${survived} ${where}\n${body}`,
+    outputHandle: handle,
+    outputBytes: capture.totalBytes,
+    structured: facts,
+  });
+}
+
+function exitTitle(exitCode: number, durationMs: number): string {
+  const signal = exitCode > 128 && exitCode < 160 ? ` (signal ${exitCode - 128})` : '';
+  return `exit code ${exitCode}${signal} after ${durationMs} ms`;
+}
+
+function stoppedTitle(running: string, durationMs: number): string {
+  return `Stopped after ${durationMs} ms${running === '' ? '' : ` while waiting for ${running}`}; every process was ended`;
+}
+
+function leftBehind({ ended }: EndReport): string {
+  return ended.length === 0
+    ? ''
+    : `; ended ${ended.length} process${ended.length === 1 ? '' : 'es'} left in the background`;
+}
