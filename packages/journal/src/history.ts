@@ -1,0 +1,104 @@
+import { all, one, run, type Context, type Transaction } from '@stint/storage';
+import type { HistoryEntry, HistoryEntryKind, PromptMessage } from '@stint/provider-hooks';
+import type { EntryRange, StoredEntry, TurnOwner } from './types.js';
+
+const insertHistory = `INSERT INTO journal_histories (owner_kind, owner_id, last_seq, visible_from)
+  VALUES (?, ?, 0, 1) ON CONFLICT (owner_kind, owner_id) DO NOTHING`;
+const selectHistoryForUpdate = `SELECT last_seq AS "lastSeq", visible_from AS "visibleFrom" FROM journal_histories
+  WHERE owner_kind = ? AND owner_id = ? FOR NO KEY UPDATE`;
+const selectVisibleFrom =
+  'SELECT visible_from AS "visibleFrom" FROM journal_histories WHERE owner_kind = ? AND owner_id = ?';
+const updateHistory =
+  'UPDATE journal_histories SET last_seq = ?, visible_from = ? WHERE owner_kind = ? AND owner_id = ?';
+const insertEntry = `INSERT INTO journal_entries
+  (owner_kind, owner_id, seq, entry_key, kind, message, input_id, keep_count, turn_id, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (owner_kind, owner_id, entry_key) DO NOTHING`;
+const selectKeptFrom = `SELECT seq FROM journal_entries
+  WHERE owner_kind = ? AND owner_id = ? AND seq < ? AND taken_back = 0 ORDER BY seq DESC LIMIT ?`;
+const selectEntries = `SELECT seq, entry_key AS "key", kind, message, input_id AS "inputId", keep_count AS "keep"
+  FROM journal_entries WHERE owner_kind = ? AND owner_id = ? AND seq >= ? AND taken_back = 0 ORDER BY seq`;
+// The key is freed, so that the request that repeats this one can carry the same input.
+const takeBackInputs = `UPDATE journal_entries SET taken_back = 1, entry_key = entry_key || '@' || turn_id
+  WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND input_id IS NOT NULL AND taken_back = 0`;
+const giveBackInputs = `UPDATE journal_entries SET taken_back = 0
+  WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND taken_back = 1`;
+
+interface HistoryRow {
+  readonly lastSeq: number;
+  readonly visibleFrom: number;
+}
+
+interface EntryRow {
+  readonly seq: number;
+  readonly key: string;
+  readonly kind: HistoryEntryKind;
+  readonly message: string;
+  readonly inputId: string | null;
+  readonly keep: number | null;
+}
+
+/**
+ * Stores entries at the end of the owner's history, in order. An entry whose key is stored already stays as it is.
+ * Answers the range of entries that are now visible; null if there are none.
+ */
+export function* appendEntries(
+  ctx: Context,
+  owner: TurnOwner,
+  entries: readonly HistoryEntry[],
+  turnId: string | null = null,
+): Transaction<EntryRange | null> {
+  let { lastSeq, visibleFrom } = yield* lockHistory(owner);
+  for (const entry of entries) {
+    const seq = lastSeq + 1;
+    const changed = yield* run(insertEntry, [
+      ...[owner.kind, owner.id, seq, entry.key, entry.kind, JSON.stringify(entry.message)],
+      ...[entry.inputId ?? null, entry.keep ?? null, turnId, ctx.now],
+    ]);
+    if (changed === 0) continue;
+    lastSeq = seq;
+    if (entry.kind === 'compaction') visibleFrom = yield* keptFrom(owner, seq, entry.keep ?? 0);
+  }
+  yield* run(updateHistory, [lastSeq, visibleFrom, owner.kind, owner.id]);
+  return lastSeq >= visibleFrom ? { from: visibleFrom, to: lastSeq } : null;
+}
+
+/** The visible history, oldest first: from the entries that the last compaction kept, which stand before it, to the end. */
+export function* readHistory(_ctx: Context, owner: TurnOwner): Transaction<readonly StoredEntry[]> {
+  const row = yield* one<Pick<HistoryRow, 'visibleFrom'>>(selectVisibleFrom, [owner.kind, owner.id]);
+  if (row === undefined) return [];
+  const rows = yield* all<EntryRow>(selectEntries, [owner.kind, owner.id, row.visibleFrom]);
+  return rows.map(toEntry);
+}
+
+/** Hides the inputs that a failed turn carried: they are pending again, and the next turn stores them anew. */
+export function* takeBack(owner: TurnOwner, turnId: string): Transaction<void> {
+  yield* run(takeBackInputs, [owner.kind, owner.id, turnId]);
+}
+
+/** Shows them again, for a turn whose answer was found after all. */
+export function* giveBack(owner: TurnOwner, turnId: string): Transaction<void> {
+  yield* run(giveBackInputs, [owner.kind, owner.id, turnId]);
+}
+
+function* lockHistory(owner: TurnOwner): Transaction<HistoryRow> {
+  yield* run(insertHistory, [owner.kind, owner.id]);
+  const row = yield* one<HistoryRow>(selectHistoryForUpdate, [owner.kind, owner.id]);
+  return row ?? { lastSeq: 0, visibleFrom: 1 };
+}
+
+function* keptFrom(owner: TurnOwner, seq: number, keep: number): Transaction<number> {
+  if (keep === 0) return seq;
+  const kept = yield* all<{ seq: number }>(selectKeptFrom, [owner.kind, owner.id, seq, keep]);
+  return kept.at(-1)?.seq ?? seq;
+}
+
+function toEntry(row: EntryRow): StoredEntry {
+  return {
+    seq: row.seq,
+    key: row.key,
+    kind: row.kind,
+    message: JSON.parse(row.message) as PromptMessage,
+    ...(row.inputId === null ? {} : { inputId: row.inputId }),
+    ...(row.keep === null ? {} : { keep: row.keep }),
+  };
+}

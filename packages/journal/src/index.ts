@@ -1,0 +1,55 @@
+export { createJournal, type Journal } from './journal.js';
+export { isJournalError, JournalError, type JournalErrorCode } from './errors.js';
+export { appendEntries, readHistory } from './history.js';
+export {
+  endOperation,
+  liveOperations,
+  readOperations,
+  recordLateResult,
+  resolveOperation,
+  setOperationProcess,
+  startOperation,
+  type OperationEnd,
+  type OperationInput,
+  type OperationKey,
+} from './operations.js';
+export {
+  abandonedOperations,
+  abandonedTurns,
+  recoverOperation,
+  recoverOperations,
+  recoverTurn,
+  recoverTurns,
+  unresolved,
+  type Unresolved,
+} from './recovery.js';
+export { resumeState, type JournaledState } from './resume-state.js';
+export { journalMigrations } from './schema.js';
+export { readTurn, readTurns } from './turn-rows.js';
+export {
+  applyTurn,
+  insertDeniedTurn,
+  insertTurn,
+  recordCancelled,
+  recordRefused,
+  recordResponse,
+  recordUnknown,
+  rejectTurn,
+  resolveTurn,
+  type TurnFailure,
+  type TurnInput,
+  type TurnSettlement,
+} from './turns.js';
+export type {
+  EntryRange,
+  OperationProcess,
+  OperationRecord,
+  OperationStatus,
+  Resolution,
+  StoredEntry,
+  StoredResponse,
+  TurnError,
+  TurnOwner,
+  TurnRecord,
+  TurnStatus,
+} from './types.js';

@@ -1,0 +1,87 @@
+import type { MigrationSet } from '@stint/storage';
+
+/** Tables of the journal. An entry is stored once; a turn holds the range of entries that it carried. */
+export const journalMigrations: MigrationSet = {
+  package: 'journal',
+  migrations: [
+    {
+      number: 1,
+      name: 'histories, entries, turns, operations',
+      statements: [
+        `CREATE TABLE journal_histories (
+          owner_kind TEXT NOT NULL,
+          owner_id TEXT NOT NULL,
+          last_seq BIGINT NOT NULL,
+          visible_from BIGINT NOT NULL,
+          PRIMARY KEY (owner_kind, owner_id)
+        )`,
+        `CREATE TABLE journal_entries (
+          owner_kind TEXT NOT NULL,
+          owner_id TEXT NOT NULL,
+          seq BIGINT NOT NULL,
+          entry_key TEXT NOT NULL,
+          kind TEXT NOT NULL,
+          message TEXT NOT NULL,
+          input_id TEXT,
+          keep_count INTEGER,
+          turn_id TEXT,
+          taken_back INTEGER NOT NULL DEFAULT 0,
+          created_at BIGINT NOT NULL,
+          PRIMARY KEY (owner_kind, owner_id, seq)
+        )`,
+        'CREATE UNIQUE INDEX journal_entries_key ON journal_entries (owner_kind, owner_id, entry_key)',
+        `CREATE TABLE journal_turns (
+          id TEXT NOT NULL PRIMARY KEY,
+          owner_kind TEXT NOT NULL,
+          owner_id TEXT NOT NULL,
+          process TEXT NOT NULL,
+          turn_number BIGINT NOT NULL,
+          model TEXT NOT NULL,
+          request_hash TEXT NOT NULL,
+          settings TEXT NOT NULL,
+          purpose TEXT NOT NULL,
+          is_stream INTEGER NOT NULL,
+          entry_from BIGINT,
+          entry_to BIGINT,
+          input_ids TEXT NOT NULL,
+          retry_of TEXT,
+          status TEXT NOT NULL CHECK (status IN
+            ('dispatching', 'responded', 'applied', 'rejected', 'refused', 'unknown', 'written_off', 'cancelled')),
+          response_seq BIGINT,
+          finish_reason TEXT,
+          answered_model TEXT,
+          usage TEXT,
+          error TEXT,
+          partial_text TEXT,
+          resolution TEXT,
+          created_at BIGINT NOT NULL,
+          ended_at BIGINT
+        )`,
+        'CREATE INDEX journal_turns_owner ON journal_turns (owner_kind, owner_id, created_at, id)',
+        "CREATE INDEX journal_turns_open ON journal_turns (process, id) WHERE status = 'dispatching'",
+        "CREATE INDEX journal_turns_unknown ON journal_turns (owner_kind, owner_id, id) WHERE status = 'unknown'",
+        `CREATE TABLE journal_operations (
+          turn_id TEXT NOT NULL,
+          call_index INTEGER NOT NULL,
+          owner_kind TEXT NOT NULL,
+          owner_id TEXT NOT NULL,
+          process TEXT NOT NULL,
+          tool_call_id TEXT NOT NULL,
+          tool TEXT NOT NULL,
+          input_hash TEXT NOT NULL,
+          status TEXT NOT NULL CHECK (status IN ('running', 'applied', 'no_effect', 'unknown')),
+          host TEXT,
+          process_group TEXT,
+          late_result TEXT,
+          resolution TEXT,
+          created_at BIGINT NOT NULL,
+          ended_at BIGINT,
+          PRIMARY KEY (turn_id, call_index)
+        )`,
+        "CREATE INDEX journal_operations_open ON journal_operations (process, turn_id) WHERE status = 'running'",
+        `CREATE INDEX journal_operations_unsettled ON journal_operations (owner_kind, owner_id, turn_id)
+          WHERE status IN ('running', 'unknown')`,
+      ],
+    },
+  ],
+};
