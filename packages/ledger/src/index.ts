@@ -59,3 +59,6 @@ export type {
   WindowPeriod,
   WindowTotals,
 } from './types.js';
+export { createLedger, Ledger, type LedgerOptions, type WaitOptions } from './ledger.js';
+export { type StopNotice } from './stop-watch.js';
+export { wakeWaiters } from './waiters.js';

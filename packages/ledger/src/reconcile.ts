@@ -1,11 +1,9 @@
 import type { Usage } from '@stint/provider-hooks';
 import type { Context, Transaction } from '@stint/storage';
 import { requirePersonOrImport } from './actors.js';
-import { LedgerError } from './errors.js';
-import { isCount } from './integers.js';
 import { bookReconciliation, type SettleResult } from './settle.js';
 import type { Actor } from './types.js';
-import { checkUsage } from './usage.js';
+import { checkCost, checkUsage } from './usage.js';
 
 /** What was found out about a request: its usage and cost, or that it was never billed. */
 export type ReconcileInput = { readonly usage: Usage; readonly costMicros?: number | null } | 'not_billed';
@@ -23,9 +21,11 @@ export function* reconcileRequest(
   requirePersonOrImport(actor, 'reconcile a request');
   if (found === 'not_billed') return yield* bookReconciliation(ctx, id, found, actor);
   checkUsage(found.usage);
-  const { costMicros } = found;
-  if (costMicros !== undefined && costMicros !== null && !isCount(costMicros)) {
-    throw new LedgerError('invalid_usage', `costMicros is ${costMicros}; it must be an integer from 0, or null.`);
-  }
-  return yield* bookReconciliation(ctx, id, { ...found, complete: true }, actor);
+  checkCost(found.costMicros);
+  return yield* bookReconciliation(
+    ctx,
+    id,
+    { usage: found.usage, costMicros: found.costMicros ?? null, complete: true },
+    actor,
+  );
 }

@@ -14,13 +14,12 @@ import type { Usage } from '@stint/provider-hooks';
 import type { Context, Transaction } from '@stint/storage';
 import type { EntryType } from './entries.js';
 import { LedgerError } from './errors.js';
-import { isCount } from './integers.js';
 import { type LedgerRequest, lockRequest, saveRequest } from './requests.js';
 import { stopWithin } from './stop.js';
 import { subtractTotals, sumOfKinds } from './totals.js';
 import { type Account, addToChain, appendEntry, type Chain, lockAccountOfRequest, rootOf, saveChain } from './tree.js';
 import type { Actor, RequestStatus } from './types.js';
-import { checkUsage, countedTokens, isMeasured, isSameUsage } from './usage.js';
+import { checkCost, checkUsage, countedTokens, isMeasured, isSameUsage } from './usage.js';
 
 export interface SettleInput {
   /** null: the provider told none. */
@@ -28,8 +27,11 @@ export interface SettleInput {
   /** True if the provider's stop event was seen. */
   readonly complete: boolean;
   /** The cost by the model that answered; null or absent if no price is known: the hold's cost stays charged then. */
-  readonly costMicros?: number | null;
+  readonly costMicros?: number | null | CostOfRequest;
 }
+
+/** Computes the cost of a usage for a request, as from the price version that the request froze. Pure; null: no price is known. */
+export type CostOfRequest = (request: LedgerRequest, usage: Usage) => number | null;
 
 export interface Settled {
   readonly settled: true;
@@ -59,12 +61,13 @@ export type ReleaseProof = 'not_sent' | 'refused';
  * @throws LedgerError `invalid_usage`; the hold stays open
  */
 export function* settleRequest(ctx: Context, id: string, input: SettleInput): Transaction<SettleResult> {
-  checkSettleInput(input);
+  if (input.usage !== null) checkUsage(input.usage);
   const locked = yield* lockForSettlement(id);
   if (locked === undefined) return { settled: false, reason: 'unknown_request' };
   const { chain, request } = locked;
+  const figures = figuresOf(request, input);
   const isFinal = isMeasured(input.usage) && (input.complete || request.status === 'released');
-  const after = isFinal ? reportedAs(request, input, chain) : unknownAs(request, input, chain);
+  const after = isFinal ? reportedAs(request, figures, chain) : unknownAs(request, figures, chain);
   const refusal = refuseSettlement(request, after);
   if (refusal !== undefined) return refusal;
   return yield* book(ctx, chain, { before: request, after, type: isFinal ? entryTypeOf(request) : 'unknown' });
@@ -100,7 +103,7 @@ export function* releaseRequest(ctx: Context, id: string, proof: ReleaseProof): 
 export function* bookReconciliation(
   ctx: Context,
   id: string,
-  found: SettleInput | 'not_billed',
+  found: Figures | 'not_billed',
   actor: Actor,
 ): Transaction<SettleResult> {
   const locked = yield* lockForSettlement(id);
@@ -173,7 +176,24 @@ function overspentLimit({ limits, kinds }: Account): { readonly code: string; re
   return undefined;
 }
 
-function reportedAs(request: LedgerRequest, { usage, costMicros = null }: SettleInput, chain: Chain): LedgerRequest {
+/** A settlement with its cost computed. */
+export interface Figures {
+  readonly usage: Usage | null;
+  readonly complete: boolean;
+  readonly costMicros: number | null;
+}
+
+function figuresOf(request: LedgerRequest, { usage, complete, costMicros = null }: SettleInput): Figures {
+  const cost = typeof costMicros === 'function' ? costOf(request, usage, costMicros) : costMicros;
+  checkCost(cost);
+  return { usage, complete, costMicros: cost };
+}
+
+function costOf(request: LedgerRequest, usage: Usage | null, compute: CostOfRequest): number | null {
+  return usage === null ? null : compute(request, usage);
+}
+
+function reportedAs(request: LedgerRequest, { usage, costMicros }: Figures, chain: Chain): LedgerRequest {
   if (usage === null) throw new LedgerError('invalid_usage', `Request ${request.id} cannot be reported without usage.`);
   const chargedTokens = countedTokens(usage, rootOf(chain).accounting);
   const chargedCostMicros = costMicros ?? request.estimate.costMicros;
@@ -270,14 +290,5 @@ function isAboveHold({ estimate }: LedgerRequest, tokens: number, costMicros: nu
   return (
     tokens > estimate.tokens ||
     (costMicros !== null && estimate.costMicros !== null && costMicros > estimate.costMicros)
-  );
-}
-
-function checkSettleInput({ usage, costMicros }: SettleInput): void {
-  if (usage !== null) checkUsage(usage);
-  if (costMicros === undefined || costMicros === null || isCount(costMicros)) return;
-  throw new LedgerError(
-    'invalid_usage',
-    `costMicros is ${costMicros}; it must be an integer from 0, or null. The hold stays open.`,
   );
 }

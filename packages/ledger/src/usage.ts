@@ -14,17 +14,22 @@ const parts = [
 
 /** @throws LedgerError `invalid_usage` unless every figure is an integer from 0; the hold stays open then. */
 export function checkUsage(usage: Usage): void {
-  for (const part of parts) checkFigure(part, usage[part]);
-  if (usage.cacheWrite1hTokens !== undefined) checkFigure('cacheWrite1hTokens', usage.cacheWrite1hTokens);
+  for (const part of parts) checkFigure(`usage.${part}`, usage[part]);
+  if (usage.cacheWrite1hTokens !== undefined) checkFigure('usage.cacheWrite1hTokens', usage.cacheWrite1hTokens);
   for (const [tool, calls] of Object.entries(usage.providerToolCalls ?? {}))
-    checkFigure(`providerToolCalls.${tool}`, calls);
+    checkFigure(`usage.providerToolCalls.${tool}`, calls);
+}
+
+/** @throws LedgerError `invalid_usage` unless the cost is an integer from 0, null or absent */
+export function checkCost(costMicros: unknown): void {
+  if (costMicros !== undefined && costMicros !== null) checkFigure('costMicros', costMicros);
 }
 
 function checkFigure(name: string, value: unknown): void {
   if (isCount(value)) return;
   throw new LedgerError(
     'invalid_usage',
-    `usage.${name} is ${String(value)}; it must be an integer from 0 to 2^53-1. The hold stays open.`,
+    `${name} is ${String(value)}; it must be an integer from 0 to 2^53-1. The hold stays open.`,
     {
       details: { name },
     },

@@ -1,0 +1,200 @@
+import { type Context, type Database, isStoreError, type Transaction } from '@stint/storage';
+import { type CreateAccountInput, createAccount } from './accounts.js';
+import {
+  type ChangeResult,
+  closeAccount,
+  type ExtendInput,
+  extendAccount,
+  type LowerInput,
+  lowerAccount,
+  type ResumeInput,
+  type ResumeResult,
+  resumeAccount,
+} from './administration.js';
+import { type AttemptChange, addAttempts, closeSubject, deferAttempt, restartAttempts } from './attempts.js';
+import { type FailureResult, recordFailure, recordSuccess } from './failures.js';
+import { type ReconcileInput, reconcileRequest } from './reconcile.js';
+import { recoverRequests } from './recover.js';
+import { type LedgerRequest, readRequest } from './requests.js';
+import { type ReserveInput, type ReserveResult, reserveRequest } from './reserve.js';
+import { ledgerMigrations } from './schema.js';
+import {
+  markRequestUnknown,
+  type ReleaseProof,
+  releaseRequest,
+  type SettleInput,
+  type SettleResult,
+  settleRequest,
+} from './settle.js';
+import { type AccountSnapshot, snapshotAccount } from './snapshot.js';
+import { type StopInput, type StopResult, stopAccount } from './stop.js';
+import { type StopNotice, StopWatch } from './stop-watch.js';
+import type { Actor, RefusalReason } from './types.js';
+import { waitForRoom, wakeWaiters } from './waiters.js';
+
+const pollMs = 250;
+const defaultRoomTimeoutMs = 60_000;
+
+export interface LedgerOptions {
+  /** Told of errors in the background: a stop subscription that could not read the store. @default process.emitWarning */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface WaitOptions {
+  /** How long to wait for room. @default 60000 */
+  readonly timeoutMs?: number;
+  /** Ends the wait; the last refusal is answered. */
+  readonly signal?: AbortSignal;
+}
+
+/** The ledger on one database: each method is the body of the same name in a transaction of its own. */
+export class Ledger {
+  readonly #db: Database;
+  readonly #stops: StopWatch;
+
+  constructor(db: Database, options: LedgerOptions = {}) {
+    this.#db = db;
+    this.#stops = new StopWatch(db, options.onError ?? warn);
+  }
+
+  /** Brings the ledger's tables up to date. Call once before anything else. */
+  async migrate(): Promise<void> {
+    await this.#db.migrate(ledgerMigrations);
+  }
+
+  async createAccount(input: CreateAccountInput): Promise<boolean> {
+    return await this.#write((ctx) => createAccount(ctx, input));
+  }
+
+  /** Admits or refuses. A store that cannot answer refuses with `ledger_unavailable`: nothing is ever sent without a hold. */
+  async reserveRequest(input: ReserveInput): Promise<ReserveResult> {
+    try {
+      return await this.#write((ctx) => reserveRequest(ctx, input));
+    } catch (error) {
+      if (!isStoreError(error)) throw error;
+      return { allowed: false, reason: unavailable(input.account, error) };
+    }
+  }
+
+  /** Like `reserveRequest`, but waits while only holds in flight, a window or a backoff are in the way. */
+  async reserveWhenRoom(input: ReserveInput, options: WaitOptions = {}): Promise<ReserveResult> {
+    const deadline = performance.now() + (options.timeoutMs ?? defaultRoomTimeoutMs);
+    for (;;) {
+      const result = await this.reserveRequest(input);
+      const leftMs = deadline - performance.now();
+      if (result.allowed || !mayPass(result.reason) || leftMs <= 0 || options.signal?.aborted === true) return result;
+      await waitForRoom(this.#db, Math.min(pollMs, leftMs), options.signal);
+    }
+  }
+
+  async settleRequest(id: string, input: SettleInput): Promise<SettleResult> {
+    return await this.#writeAndWake((ctx) => settleRequest(ctx, id, input));
+  }
+
+  async releaseRequest(id: string, proof: ReleaseProof): Promise<boolean> {
+    return await this.#writeAndWake((ctx) => releaseRequest(ctx, id, proof));
+  }
+
+  async markRequestUnknown(id: string, usage: SettleInput['usage'] = null): Promise<SettleResult> {
+    return await this.#write((ctx) => markRequestUnknown(ctx, id, usage));
+  }
+
+  async reconcileRequest(id: string, found: ReconcileInput, actor: Actor): Promise<SettleResult> {
+    return await this.#writeAndWake((ctx) => reconcileRequest(ctx, id, found, actor));
+  }
+
+  /** Marks the reservations of dead processes unknown. Answers how many. */
+  async recoverRequests(): Promise<number> {
+    return await recoverRequests(this.#db);
+  }
+
+  async readRequest(id: string): Promise<LedgerRequest | undefined> {
+    return await this.#db.read(() => readRequest(id));
+  }
+
+  async snapshotAccount(account: string): Promise<AccountSnapshot> {
+    return await this.#db.read((ctx) => snapshotAccount(ctx, account));
+  }
+
+  async stopAccount(account: string, input: StopInput): Promise<StopResult> {
+    return await this.#write((ctx) => stopAccount(ctx, account, input));
+  }
+
+  async extendAccount(account: string, input: ExtendInput): Promise<ChangeResult> {
+    return await this.#writeAndWake((ctx) => extendAccount(ctx, account, input));
+  }
+
+  async lowerAccount(account: string, input: LowerInput): Promise<ChangeResult> {
+    return await this.#write((ctx) => lowerAccount(ctx, account, input));
+  }
+
+  async resumeAccount(account: string, input: ResumeInput): Promise<ResumeResult> {
+    return await this.#writeAndWake((ctx) => resumeAccount(ctx, account, input));
+  }
+
+  async closeAccount(account: string, actor?: Actor): Promise<boolean> {
+    return await this.#write((ctx) => closeAccount(ctx, account, actor));
+  }
+
+  async recordFailure(account: string, driver: string): Promise<FailureResult> {
+    return await this.#write((ctx) => recordFailure(ctx, account, driver));
+  }
+
+  async recordSuccess(account: string, driver: string): Promise<boolean> {
+    return await this.#write((ctx) => recordSuccess(ctx, account, driver));
+  }
+
+  async deferAttempt(account: string, input: { readonly subject: string; readonly run: string }): Promise<number> {
+    return await this.#write((ctx) => deferAttempt(ctx, account, input));
+  }
+
+  async restartAttempts(account: string, input: AttemptChange): Promise<void> {
+    await this.#write((ctx) => restartAttempts(ctx, account, input));
+  }
+
+  async addAttempts(account: string, input: AttemptChange & { readonly additions: number }): Promise<void> {
+    await this.#write((ctx) => addAttempts(ctx, account, input));
+  }
+
+  async closeSubject(account: string, subject: string): Promise<boolean> {
+    return await this.#write((ctx) => closeSubject(ctx, account, subject));
+  }
+
+  /** Tells the listener of each stop of the account or of an ancestor, the present one too. Answers the way to end it. */
+  onStop(account: string, listener: (notice: StopNotice) => void): () => void {
+    return this.#stops.watch(account, listener);
+  }
+
+  async #write<T>(body: (ctx: Context) => Transaction<T>): Promise<T> {
+    return await this.#db.write(body);
+  }
+
+  async #writeAndWake<T>(body: (ctx: Context) => Transaction<T>): Promise<T> {
+    const result = await this.#db.write(body);
+    wakeWaiters(this.#db);
+    return result;
+  }
+}
+
+/** Puts a ledger on an open database. Nothing is read or written until a method is called. */
+export function createLedger(db: Database, options: LedgerOptions = {}): Ledger {
+  return new Ledger(db, options);
+}
+
+const passingCodes = ['backing_off', 'concurrency_exhausted', 'window_exhausted'];
+
+function mayPass(reason: RefusalReason): boolean {
+  return reason.heldByOthers === true || (passingCodes.includes(reason.code) && reason.limit !== 0);
+}
+
+function unavailable(account: string, error: Error): RefusalReason {
+  return {
+    code: 'ledger_unavailable',
+    account,
+    message: `The ledger's store could not answer (${error.message}); nothing was admitted. This says nothing about the budget.`,
+  };
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}
