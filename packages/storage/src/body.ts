@@ -75,3 +75,8 @@ function describe(value: unknown): string {
   if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) return 'an async generator';
   return value === null ? 'null' : `a value of type ${typeof value}`;
 }
+
+/** The error for a statement of a `read` that would change or lock something. */
+export function refuseInRead(sql: string): StoreError {
+  return new StoreError('body_refused', `A read() may not write, lock or notify, and was rolled back: ${sql}`);
+}

@@ -13,5 +13,7 @@ export interface Engine {
   /** `write` without gate, for the database's own upkeep. */
   writeQuietly<T>(body: Body<T>): Promise<T>;
   read<T>(body: Body<T>): Promise<T>;
+  /** `read` that is not counted. */
+  readQuietly<T>(body: Body<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -64,7 +64,7 @@ export class Heartbeat {
   async sweep(): Promise<number> {
     const late = this.due;
     await this.ensure();
-    const { now, open } = await this.#engine.read(openProcesses);
+    const { now, open } = await this.#engine.readQuietly(openProcesses);
     const verdict = this.#judge(open, now, late);
     if (verdict.gone.length + verdict.expired.length + verdict.spared.length === 0) return 0;
     return this.#engine.writeQuietly((ctx) => endProcesses(ctx, verdict, this.#options.leaseMs));

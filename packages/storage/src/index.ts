@@ -3,6 +3,7 @@ export type { Database, DatabaseOptions, Health, NotificationState } from './dat
 export { isStoreError, isStoreUnavailable, StoreError, type StoreErrorCode } from './errors.js';
 export { createIdSource } from './ids.js';
 export type { Migration, MigrationSet } from './migrate.js';
+export { openPostgres, type PostgresOptions } from './postgres.js';
 export { isOwnerDead, type ProcessRecord } from './processes.js';
 export { openSqlite, type SqliteOptions } from './sqlite.js';
 export { all, notify, one, run, type Statement, type Transaction } from './statement.js';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { checkResult, refuseYield, resumeBody, startBody } from './body.js';
+import { checkResult, refuseInRead, refuseYield, resumeBody, startBody } from './body.js';
 import type { Body, Clock, Context, Gate, IdSource } from './context.js';
 import type { Engine } from './engine.js';
 import { StoreError } from './errors.js';
@@ -83,12 +83,11 @@ export class SqliteEngine implements Engine {
   }
 
   read<T>(body: Body<T>): Promise<T> {
-    try {
-      return Promise.resolve(this.#transact(body, false, false));
-    } catch (error) {
-      if (!isSqliteBusy(error)) return Promise.reject(error);
-      return retryWhileBusy(() => this.#transact(body, false, false), this.#options.busyTimeoutMs);
-    }
+    return this.#read(body, false);
+  }
+
+  readQuietly<T>(body: Body<T>): Promise<T> {
+    return this.#read(body, true);
   }
 
   /** Shrinks a write-ahead log that outgrew its bound while a reader held it. Does nothing when a reader still does. */
@@ -104,6 +103,15 @@ export class SqliteEngine implements Engine {
   async close(): Promise<void> {
     while (this.#draining) await nextTurn();
     this.#connection.close();
+  }
+
+  #read<T>(body: Body<T>, quiet: boolean): Promise<T> {
+    try {
+      return Promise.resolve(this.#transact(body, false, quiet));
+    } catch (error) {
+      if (!isSqliteBusy(error)) return Promise.reject(error);
+      return retryWhileBusy(() => this.#transact(body, false, quiet), this.#options.busyTimeoutMs);
+    }
   }
 
   #enqueue<T>(body: Body<T>, quiet: boolean): Promise<T> {
@@ -133,7 +141,7 @@ export class SqliteEngine implements Engine {
     const notified: string[] = [];
     let result: T;
     try {
-      result = checkResult(this.#drive(body, { writes, quiet, gate, notified }));
+      result = this.#drive(body, { writes, quiet, gate, notified });
       gate?.('sql:commit');
       this.#bare(this.#commit, 'COMMIT');
     } catch (error) {
@@ -157,7 +165,7 @@ export class SqliteEngine implements Engine {
       if (gate !== undefined) gate(`sql:${this.statementCount}`);
       step = resumeBody(transaction, this.#execute(statement, way));
     }
-    return step.value;
+    return checkResult(step.value);
   }
 
   #execute(statement: Statement, way: Way): unknown {
@@ -213,9 +221,4 @@ interface Way {
 
 interface BareStatement {
   run(): unknown;
-}
-
-/** The error for a statement of a `read` that would change or lock something. */
-export function refuseInRead(sql: string): StoreError {
-  return new StoreError('body_refused', `A read() may not write, lock or notify, and was rolled back: ${sql}`);
 }

@@ -80,7 +80,8 @@ export class Store implements Database {
   }
 
   async processes(): Promise<readonly ProcessRecord[]> {
-    const { now, open } = await this.read(openProcesses);
+    this.#assertOpen();
+    const { now, open } = await this.#engine.readQuietly(openProcesses);
     return open.filter((row) => row.expiresAt > now);
   }
 
@@ -123,7 +124,7 @@ export function migrateWith(engine: Engine, set: MigrationSet): Promise<void> {
   const target = {
     ...engine.migrationTarget,
     write: <T>(body: Body<T>): Promise<T> => engine.writeQuietly(body),
-    read: <T>(body: Body<T>): Promise<T> => engine.read(body),
+    read: <T>(body: Body<T>): Promise<T> => engine.readQuietly(body),
   };
   return migrate(target, set);
 }

@@ -24,9 +24,9 @@ function refusedParam(sql: string, index: number, value: unknown): StoreError {
 }
 
 /** The error for a column that cannot be told exactly as a safe integer or a string. */
-export function refusedColumn(column: string, value: unknown): StoreError {
+export function refusedColumn(column: string | null, value: unknown): StoreError {
   return new StoreError(
     'value_refused',
-    `Column "${column}" holds ${typeof value} ${String(value).slice(0, 40)}, which is no integer within 2^53 - 1; store money, tokens and times as integers, all else as text`,
+    `${column === null ? 'A column' : `Column "${column}"`} holds ${typeof value} ${String(value).slice(0, 40)}, which is no integer within 2^53 - 1; store money, tokens and times as integers, all else as text`,
   );
 }
