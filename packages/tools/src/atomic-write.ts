@@ -13,6 +13,8 @@ export interface AtomicWrite {
   readonly content: Uint8Array;
   /** Facts of the file as it was read, or undefined when it must not exist yet. */
   readonly replaces: BigIntStats | undefined;
+  /** Mode of a new file. @default 0o666 less the umask */
+  readonly mode?: number;
   /** Called between the finished temporary file and the rename. */
   readonly beforeRename?: () => void;
 }
@@ -66,9 +68,10 @@ async function requireWritable({ directory, name, replaces }: AtomicWrite): Prom
   });
 }
 
-async function writeTemporary(path: string, { content, replaces, name }: AtomicWrite): Promise<void> {
+async function writeTemporary(path: string, write: AtomicWrite): Promise<void> {
+  const { content, replaces, name } = write;
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-  const mode = replaces === undefined ? NEW_FILE_MODE : 0o600;
+  const mode = replaces === undefined ? (write.mode ?? NEW_FILE_MODE) : 0o600;
   const file = await open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, mode);
   try {
     if (replaces !== undefined) await keepOwnerAndMode(file, replaces, name);

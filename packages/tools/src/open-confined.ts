@@ -77,7 +77,7 @@ async function walk(workspace: Workspace, real: string, create: boolean): Promis
     for (const name of relative(workspace.root, real)
       .split(sep)
       .filter((part) => part !== '')) {
-      const next = await step(`/proc/self/fd/${current.fd}/${name}`, name, create);
+      const next = await step(`${descriptorPath(current)}/${name}`, name, create);
       await current.close();
       current = next;
     }
@@ -85,7 +85,7 @@ async function walk(workspace: Workspace, real: string, create: boolean): Promis
     await current.close();
     throw error;
   }
-  const here = `/proc/self/fd/${current.fd}`;
+  const here = descriptorPath(current);
   return {
     at: (name) => `${here}/${name}`,
     async verify() {
@@ -94,6 +94,11 @@ async function walk(workspace: Workspace, real: string, create: boolean): Promis
     sync: () => current.sync(),
     close: () => current.close(),
   };
+}
+
+/** With the pid, so that a child process can start in the folder too. */
+function descriptorPath(directory: FileHandle): string {
+  return `/proc/${process.pid}/fd/${directory.fd}`;
 }
 
 async function step(path: string, name: string, create: boolean): Promise<FileHandle> {

@@ -1,10 +1,15 @@
 import { join } from 'node:path';
+import { applyPatchTool } from './apply-patch.js';
 import { editFileTool } from './edit-file.js';
+import { type FetchOptions, fetchUrlTool } from './fetch-url.js';
 import { createFileVersions } from './file-versions.js';
+import { globTool } from './glob.js';
+import { grepTool } from './grep.js';
 import { listDirectoryTool } from './list-directory.js';
 import { createOutputStore, temporaryOutputStore } from './output-store.js';
 import { readFileTool } from './read-file.js';
 import { type ShellOptions, shellTool } from './shell.js';
+import { type TodoOptions, todoWriteTool } from './todo-write.js';
 import type { Tool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
 import { openWorkspace } from './workspace.js';
@@ -18,6 +23,10 @@ export interface WorkspaceToolsOptions extends ShellOptions {
   readonly mode: 'read' | 'write';
   /** Folder for whole outputs (`<dataDir>/outputs`); outside of the workspace. @default a private temporary folder */
   readonly dataDir?: string;
+  /** Options of `fetch_url`; its `environment` is that of the shell unless given. */
+  readonly fetch?: FetchOptions;
+  /** Options of `todo_write`. */
+  readonly todo?: TodoOptions;
 }
 
 /**
@@ -34,7 +43,10 @@ export function workspaceTools(options: WorkspaceToolsOptions): readonly Tool[] 
         ? temporaryOutputStore()
         : createOutputStore({ directory: join(options.dataDir, 'outputs') }),
   };
-  const reading = [readFileTool(state), listDirectoryTool(state)];
-  if (options.mode === 'read') return reading;
-  return [...reading, writeFileTool(state), editFileTool(state), shellTool(state, options)];
+  const { environment } = options;
+  const fetchOptions = { ...(environment === undefined ? {} : { environment }), ...options.fetch };
+  const looking = [readFileTool(state), listDirectoryTool(state), globTool(state), grepTool(state)];
+  const changing = [writeFileTool(state), editFileTool(state), applyPatchTool(state), shellTool(state, options)];
+  const beside = [fetchUrlTool(fetchOptions), todoWriteTool(options.todo)];
+  return options.mode === 'read' ? [...looking, ...beside] : [...looking, ...changing, ...beside];
 }

@@ -1,0 +1,116 @@
+import { ToolError, isToolError, messageOf, refusal } from './errors.js';
+import { withFileLocks } from './file-lock.js';
+import { type FilePatch, patchedText, readPatch } from './patch-plan.js';
+import { removeFile, replaceFile } from './replace-file.js';
+import { type LoadedFile, loadFile, requireText, requireWellFormed } from './text-file.js';
+import { type Tool, type ToolContext, defineTool } from './tool.js';
+import type { WorkspaceState } from './workspace-state.js';
+import { type ConfinedPath, confine } from './workspace.js';
+
+/** One file's change, worked out and checked before anything is written. */
+interface Change {
+  readonly path: ConfinedPath;
+  readonly before: LoadedFile | undefined;
+  /** Undefined: the file is removed. */
+  readonly after: Buffer | undefined;
+}
+
+const description = `Applies a unified diff to files of the workspace: all of it or nothing. "--- /dev/null" adds a file, "+++ /dev/null" removes one \
+(all of its lines must be shown). Every context line and removed line must stand in the file; only line numbers and counts in "@@" may be off.`;
+
+/** The tool `apply_patch`. */
+export function applyPatchTool(state: WorkspaceState): Tool {
+  return defineTool({
+    name: 'apply_patch',
+    description,
+    inputSchema: {
+      type: 'object',
+      properties: { patch: { type: 'string', minLength: 1, description: 'Unified diff' } },
+      required: ['patch'],
+      additionalProperties: false,
+    },
+    destructive: true,
+    errorOutput: null,
+    source: 'built-in',
+    outputs: state.outputs,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    approvalFacts: (input) => ({ paths: readPatch(String(input['patch'])).map(({ path }) => path) }),
+    execute: (input, context) => apply(state, String(input['patch']), context),
+  });
+}
+
+async function apply(state: WorkspaceState, text: string, context: ToolContext): Promise<string> {
+  requireWellFormed(text, 'patch');
+  const patches = await Promise.all(
+    readPatch(text).map(async (patch) => ({ patch, path: await confine(state.workspace, patch.path) })),
+  );
+  const paths = patches.map(({ path }) => path.real);
+  if (new Set(paths).size < paths.length)
+    throw refusal('invalid_patch', 'Two names in the patch are one file. Put all of its hunks under one header.');
+  return withFileLocks(paths, async () => {
+    const changes: Change[] = [];
+    for (const { patch, path } of patches) changes.push(await planChange(state, patch, path));
+    await applyAll(state, changes, context);
+    return changes.map(describe).join('\n');
+  });
+}
+
+async function planChange(state: WorkspaceState, patch: FilePatch, path: ConfinedPath): Promise<Change> {
+  const before = await loadFile(state.workspace, path).catch((error: unknown) => {
+    if (isToolError(error) && error.code === 'not_found') return undefined;
+    throw error;
+  });
+  state.versions.requireCurrent(path.real, path.shown, before?.bytes);
+  if (patch.kind === 'add' && before !== undefined)
+    throw refusal('already_exists', `The patch adds "${path.shown}", which exists. No file was changed.`);
+  if (patch.kind !== 'add' && before === undefined)
+    throw refusal('not_found', `The patch changes "${path.shown}", which does not exist. No file was changed.`);
+  if (before !== undefined) requireText(before.bytes, path.shown);
+  const after = patchedText(before?.bytes.toString('utf8') ?? '', patch);
+  return { path, before, after: patch.kind === 'delete' ? undefined : Buffer.from(after, 'utf8') };
+}
+
+/** Writes one after the other; at the first failure what was written is taken back. */
+async function applyAll(state: WorkspaceState, changes: readonly Change[], context: ToolContext): Promise<void> {
+  const done: Change[] = [];
+  try {
+    for (const change of changes) {
+      await applyOne(state, change, context);
+      done.push(change);
+    }
+  } catch (error) {
+    await undo(state, done.reverse(), error);
+    throw error;
+  }
+}
+
+async function applyOne(
+  state: WorkspaceState,
+  { path, before, after }: Change,
+  context: Pick<ToolContext, 'gate' | 'signal'>,
+): Promise<void> {
+  const options = { replaces: before?.facts, context };
+  if (after === undefined) await removeFile(state, path, options);
+  else await replaceFile(state, path, after, options);
+}
+
+/** @throws ToolError `partly_applied`, effect unknown, when a file could not be put back */
+async function undo(state: WorkspaceState, done: readonly Change[], reason: unknown): Promise<void> {
+  const context = { signal: new AbortController().signal };
+  for (const { path, before, after } of done) {
+    try {
+      const replaces = after === undefined ? undefined : (await loadFile(state.workspace, path)).facts;
+      const mode = before === undefined ? {} : { mode: Number(before.facts.mode & 0o7777n) };
+      if (before === undefined) await removeFile(state, path, { replaces, context });
+      else await replaceFile(state, path, before.bytes, { replaces, context, ...mode });
+    } catch (cause) {
+      const message = `The patch failed (${messageOf(reason)}) and "${path.shown}" could not be put back (${messageOf(cause)}). Look at every file it names.`;
+      throw new ToolError('partly_applied', message, { cause });
+    }
+  }
+}
+
+function describe({ path, before, after }: Change): string {
+  if (before === undefined) return `Added ${path.shown}`;
+  return after === undefined ? `Removed ${path.shown}` : `Updated ${path.shown}`;
+}
