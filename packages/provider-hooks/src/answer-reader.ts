@@ -1,0 +1,100 @@
+import type { StreamPart } from './answer.js';
+import type { HookedCall } from './hooked-call.js';
+import type { TurnHandle, TurnResponse } from './types.js';
+
+/** Parts that are no sound from the model: they do not end its silence, and they are not part of its answer. */
+const silentParts: ReadonlySet<string> = new Set(['raw', 'stream-start', 'response-metadata', 'ping']);
+
+/** Reads a model's stream to its end, for exactly one consumer. The finish part is held back until the `finish` hook returned. */
+export class AnswerReader<H extends TurnHandle> {
+  readonly #call: HookedCall<H>;
+  readonly #reader: ReadableStreamDefaultReader<StreamPart>;
+  #finish: StreamPart | null = null;
+  /** The response, once the stream was read to its end. */
+  response: TurnResponse | null = null;
+
+  constructor(call: HookedCall<H>, stream: ReadableStream<StreamPart>) {
+    this.#call = call;
+    this.#reader = stream.getReader();
+    call.onStop(() => void this.#cancelReader());
+  }
+
+  get turnId(): string | null {
+    return this.#call.turnId;
+  }
+
+  /** The next part; null at the end of a complete answer. Throws a `ProviderError`, which the `fail` hook was told. */
+  async next(): Promise<StreamPart | null> {
+    if (this.response !== null) return null;
+    this.#call.watchdog.waiting();
+    for (;;) {
+      const part = await this.#read();
+      if (part === null) return this.#complete();
+      this.#call.add(part);
+      if (part.type === 'finish') this.#finish = part;
+      else if (part.type !== 'error') {
+        if (!silentParts.has(part.type)) this.#call.watchdog.heard();
+        return part;
+      }
+    }
+  }
+
+  /** Ends the call early: the consumer does not want the rest. */
+  async cancel(reason: unknown): Promise<void> {
+    if (this.response !== null) return;
+    await this.#cancelReader();
+    await this.#call.fail(reason);
+  }
+
+  async #read(): Promise<StreamPart | null> {
+    try {
+      const { done, value } = await this.#reader.read();
+      if (this.#call.isStopped) throw await this.#call.fail(null);
+      return done ? null : value;
+    } catch (error) {
+      throw await this.#call.fail(error);
+    }
+  }
+
+  /** Answers the finish part once, as the last one. */
+  async #complete(): Promise<StreamPart | null> {
+    this.response = await this.#call.complete();
+    return this.#finish === null ? null : withReason(this.#finish, this.response);
+  }
+
+  async #cancelReader(): Promise<void> {
+    await this.#reader.cancel().catch(() => undefined); // the stream may have broken before; that was told already
+  }
+}
+
+/** An answer that was accepted without a told reason gets the one it was accepted with. */
+function withReason(finish: StreamPart, response: TurnResponse): StreamPart {
+  const told = finish['finishReason'];
+  if (typeof told === 'object' && told !== null) {
+    return { ...finish, finishReason: { ...told, unified: response.finishReason } };
+  }
+  return { ...finish, finishReason: response.finishReason };
+}
+
+/** The reader as a stream of native parts. Raw parts are handed on only if the caller asked for them. */
+export function toNativeStream<H extends TurnHandle>(
+  reader: AnswerReader<H>,
+  wantsRaw: boolean,
+  signal: AbortSignal | undefined,
+): ReadableStream<StreamPart> {
+  return new ReadableStream<StreamPart>({
+    async pull(controller) {
+      try {
+        for (;;) {
+          const part = await reader.next();
+          if (part === null) return controller.close();
+          if (part.type === 'raw' && !wantsRaw) continue;
+          return controller.enqueue(part);
+        }
+      } catch (error) {
+        controller.error(signal?.aborted ? signal.reason : error);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason ?? new Error('the consumer cancelled the stream')),
+  });
+}

@@ -1,0 +1,312 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Answer, type StreamPart } from './answer.js';
+import { isProviderError, ProviderError } from './errors.js';
+import { isCompleteReason } from './finish-reason.js';
+import type { HookRunner } from './hook-runner.js';
+import type { HookOptions } from './model.js';
+import { normalError } from './normal-error.js';
+import { retryAfterMs } from './retry-after.js';
+import { factsOfError, findInCauses, isRefusingStatus, isUnsent } from './transport-facts.js';
+import type { FailFacts, FinishReason, FrozenRequest, TurnHandle, TurnResponse } from './types.js';
+import { Watchdog } from './watchdog.js';
+
+/**
+ * One call of a hooked model, and the request or requests in it.
+ *
+ * States of a request: prepared -> started -> ended; `ended` also straight from `prepared`.
+ * 1. `start` runs only on a prepared request, bytes leave only after it returned.
+ * 2. Exactly one of `finish` and `fail` is called per handle, by `#end` alone.
+ * 3. After an abort or a limit nothing more is handed on, whatever the provider still sends.
+ * 4. A second fetch within the call ends the first request by its HTTP facts and is a request of its own.
+ */
+export class HookedCall<H extends TurnHandle> {
+  readonly #hooks: HookRunner<H>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #controller = new AbortController();
+  readonly #watchdog: Watchdog;
+  readonly #onAbort = (): void => this.#stop(this.#abortError());
+  #request: FrozenRequest;
+  #handle: H | null = null;
+  #state: 'new' | 'prepared' | 'started' | 'ended' = 'new';
+  /** Set once the call is over before its time: aborted, or a limit ran out. */
+  #stopped: ProviderError | null = null;
+  #outcome: ProviderError | null = null;
+  #cancel: (() => void) | null = null;
+  #transport = newTransport();
+  #isOurFetch = false;
+  /** The done marker of an OpenAI-style stream was seen. */
+  sawDone = false;
+  answer: Answer;
+
+  constructor(hooks: HookRunner<H>, request: FrozenRequest, signal: AbortSignal | undefined, options: HookOptions) {
+    this.#hooks = hooks;
+    this.#request = request;
+    this.#signal = signal;
+    this.answer = new Answer(request.provider, request.modelId);
+    this.#watchdog = new Watchdog(options.idleLimitMs ?? 60_000, options.totalLimitMs ?? 1_800_000, (limit, ms) =>
+      this.#stop(limitError(request.model, limit, ms)),
+    );
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal?.aborted) this.#onAbort();
+  }
+
+  /** Aborts with the caller's signal, and when a limit runs out. For the provider. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped !== null;
+  }
+
+  get wasStarted(): boolean {
+    return this.#state === 'started' || this.#state === 'ended';
+  }
+
+  get turnId(): string | null {
+    return this.#handle?.id ?? null;
+  }
+
+  get watchdog(): Watchdog {
+    return this.#watchdog;
+  }
+
+  /** Runs `prepare`. Throws what it throws; then there is no handle, and nothing to end. */
+  async prepare(): Promise<void> {
+    try {
+      this.#handle = await this.#hooks.prepare(this.#request);
+      this.#state = 'prepared';
+    } catch (error) {
+      this.#close();
+      throw error;
+    }
+    await this.#checkStopped();
+  }
+
+  /** Runs `start`; after it bytes may leave. A denial ends the request unsent, and throws. */
+  async start(): Promise<void> {
+    await this.#checkStopped();
+    try {
+      if (this.#handle) await this.#hooks.start(this.#handle);
+      this.#state = 'started';
+    } catch (error) {
+      throw await this.fail(error);
+    }
+    this.#watchdog.waiting();
+    await this.#checkStopped();
+    this.#transport.sent = true;
+  }
+
+  /** The fetch of a provider, as part of this call. */
+  async fetch(base: typeof fetch, input: string | URL | Request, init: RequestInit | undefined): Promise<Response> {
+    if (this.wasStarted) await this.#startAnother();
+    await this.start();
+    const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+    if (this.#handle) headers.set('x-client-request-id', this.#handle.id);
+    try {
+      // A redirect would be followed behind our back, as a request that nobody reserved.
+      const response = await base(input, { ...init, headers, redirect: 'error' });
+      this.#transport.status = response.status;
+      this.#transport.headers = response.headers;
+      return response;
+    } catch (error) {
+      this.#transport.error = error;
+      throw error;
+    }
+  }
+
+  /** Waits for the provider's answer to begin, but not longer than until the call is stopped. */
+  async untilStopped<T>(work: PromiseLike<T>): Promise<T> {
+    const stopped = new Promise<never>((_resolve, reject) => {
+      this.#cancel = () => reject(this.#stopped as Error);
+      if (this.#stopped) this.#cancel();
+    });
+    try {
+      return await Promise.race([work, stopped]);
+    } finally {
+      this.#cancel = null;
+      stopped.catch(() => undefined); // it only ends the race
+    }
+  }
+
+  /** What to call when the call is stopped while a stream is read. */
+  onStop(cancel: () => void): void {
+    this.#cancel = cancel;
+    if (this.#stopped) cancel();
+  }
+
+  /** The answer has ended. Calls `finish` if it is complete; else calls `fail`, and throws. */
+  async complete(): Promise<TurnResponse> {
+    const reason = this.#completeReason();
+    if (this.#stopped !== null || reason === null) throw await this.fail(this.#incompleteError());
+    const response = this.answer.response(reason);
+    this.#end();
+    if (this.#handle) await this.#hooks.finish(this.#handle, response);
+    return response;
+  }
+
+  /** Ends the request by what went wrong, if nothing else did before; answers the error to throw. */
+  async fail(cause: unknown): Promise<ProviderError> {
+    if (this.#outcome) return this.#outcome;
+    const facts = this.#facts(cause);
+    const known = this.#stopped ?? this.#toError(cause, facts);
+    const error = known.with({ facts, ...(this.#handle ? { turnId: this.#handle.id } : {}) });
+    this.#end(error);
+    if (this.#handle) await this.#hooks.fail(this.#handle, error, facts);
+    return error;
+  }
+
+  /** A model that is marked as going through our fetch answered without doing so: booked, as unknown, and refused. */
+  async missBoundary(): Promise<ProviderError> {
+    this.#stop(
+      new ProviderError(
+        'boundary_missed',
+        `${this.#request.model} answered, but its request did not go through the hooked fetch. Pass that fetch to the provider, or hook the model itself.`,
+      ),
+    );
+    if (this.#state === 'prepared' && this.#handle) {
+      this.#state = 'started';
+      await this.#hooks.start(this.#handle).catch(() => undefined); // even denied, it has happened
+    }
+    this.#transport.sent = true;
+    return this.fail(this.#stopped);
+  }
+
+  /** True if the error carries an HTTP status although no request of ours left. */
+  didBypass(error: unknown): boolean {
+    return !this.wasStarted && !isProviderError(error) && factsOfError(error).status !== null;
+  }
+
+  async #startAnother(): Promise<void> {
+    const before = this.#handle?.id;
+    await this.fail(this.#transport.error ?? statusError(this.#request.model, this.#transport.status));
+    this.#outcome = null;
+    this.#transport = newTransport();
+    this.answer = new Answer(this.#request.provider, this.#request.modelId);
+    this.#request = Object.freeze({ ...this.#request, ...(before === undefined ? {} : { retryOf: before }) });
+    this.#handle = await this.#hooks.prepare(this.#request);
+    this.#state = 'prepared';
+  }
+
+  async #checkStopped(): Promise<void> {
+    if (this.#stopped) throw await this.fail(this.#stopped);
+  }
+
+  #stop(error: ProviderError): void {
+    if (this.#stopped || this.#state === 'ended') return;
+    this.#stopped = error;
+    this.#controller.abort(error.code === 'aborted' ? this.#signal?.reason : error);
+    this.#cancel?.();
+  }
+
+  #abortError(): ProviderError {
+    const reason: unknown = this.#signal?.reason;
+    return new ProviderError('aborted', `${this.#request.model} was aborted by its caller.`, { cause: reason });
+  }
+
+  #end(error: ProviderError | null = null): void {
+    this.#state = 'ended';
+    this.#outcome = error;
+    this.#close();
+  }
+
+  #close(): void {
+    this.#watchdog.stop();
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  /** The reason of a complete answer; null if it is not complete. */
+  #completeReason(): FinishReason | null {
+    const { answer } = this;
+    if (answer.isComplete) return answer.finishReason;
+    // An OpenAI-style stream that was closed by its done marker, and told no reason.
+    const toldNoReason = answer.finishReason !== null && !isCompleteReason(answer.finishReason) && answer.hasContent;
+    if (!this.sawDone || !toldNoReason || !answer.errors.every(isMissingReason)) return null;
+    return answer.hasToolCall ? 'tool-calls' : 'stop';
+  }
+
+  #incompleteError(): unknown {
+    const [first] = this.answer.errors;
+    return (
+      first ??
+      new Error(`the stream ended without its closing event (finish reason: ${this.answer.finishReason ?? 'none'})`)
+    );
+  }
+
+  #toError(cause: unknown, facts: FailFacts): ProviderError {
+    const told = factsOfError(cause).status;
+    return normalError(cause, this.#request.model, told !== null && told >= 400 ? told : facts.status);
+  }
+
+  #facts(cause: unknown): FailFacts {
+    const told = factsOfError(cause);
+    this.answer.addRaw(bodyOfError(cause));
+    const status = this.#transport.status ?? (this.#isOurFetch ? null : told.status);
+    const sent = this.#transport.sent && !(status === null && isUnsent(this.#transport.error ?? cause));
+    const usage = this.answer.usage;
+    const refusedByProvider = sent && isRefusingStatus(status) && usage === null && !this.answer.hasContent;
+    return {
+      sent,
+      status,
+      refusedByProvider,
+      proof: sent ? (refusedByProvider ? 'refused' : null) : 'not_sent',
+      usage,
+      retryAfterMs: retryAfterMs(this.#transport.headers ?? told.headers, Date.now()),
+      partialText: this.answer.text,
+    };
+  }
+
+  /** The fetch of this call is ours: what no response head told is not known. */
+  markFetch(): void {
+    this.#isOurFetch = true;
+  }
+
+  /** Takes one part of the stream. */
+  add(part: StreamPart): void {
+    this.answer.add(part);
+  }
+}
+
+interface Transport {
+  sent: boolean;
+  status: number | null;
+  headers: Headers | null;
+  error: unknown;
+}
+
+function newTransport(): Transport {
+  return { sent: false, status: null, headers: null, error: undefined };
+}
+
+/** The call that a provider's fetch belongs to. */
+export const currentCall = new AsyncLocalStorage<HookedCall<TurnHandle>>();
+
+function limitError(model: string, limit: 'idle' | 'total', ms: number): ProviderError {
+  return limit === 'idle'
+    ? new ProviderError('idle_timeout', `${model} sent nothing for ${ms} ms (idleLimitMs).`, { retryable: true })
+    : new ProviderError('total_timeout', `${model} was not done after ${ms} ms (totalLimitMs).`, { retryable: true });
+}
+
+function statusError(model: string, status: number | null): ProviderError {
+  return normalError(new Error('the provider repeated the request by itself'), model, status);
+}
+
+/** openai-compatible models report a missing finish reason as an error part without data. */
+function isMissingReason(error: unknown): boolean {
+  const { name, data } = (error ?? {}) as { name?: unknown; data?: unknown };
+  return name === 'AI_InvalidResponseDataError' && data === undefined;
+}
+
+/** The JSON body that an AI SDK error carries. */
+function bodyOfError(error: unknown): unknown {
+  const text = findInCauses(error, (value) => {
+    const { responseBody } = value as { responseBody?: unknown };
+    return typeof responseBody === 'string' ? responseBody : undefined;
+  });
+  if (text === undefined || !text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined; // a body that is no JSON tells no usage
+  }
+}

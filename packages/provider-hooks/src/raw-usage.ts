@@ -1,0 +1,99 @@
+import { usageOf } from './token-counts.js';
+import type { Usage } from './types.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The usage object inside a provider's own body or stream event: Anthropic (message, message_start, message_delta),
+ * OpenAI chat, OpenAI responses (body or its `response.*` events), Google. Undefined if it holds none.
+ */
+export function rawUsageObject(body: unknown): Fields | undefined {
+  const top = fieldsOf(body);
+  if (top === undefined) return undefined;
+  const holder = fieldsOf(top['message']) ?? fieldsOf(top['response']) ?? top;
+  return fieldsOf(top['usage']) ?? fieldsOf(holder['usage']) ?? fieldsOf(top['usageMetadata']);
+}
+
+/**
+ * Usage objects of one stream, one after the other: reports are cumulative, so a later figure replaces an earlier one,
+ * and a figure that is left out stays.
+ */
+export function mergeRawUsage(earlier: Fields | undefined, later: Fields): Fields {
+  const told = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);
+  return { ...earlier, ...Object.fromEntries(told) };
+}
+
+/** The usage that a provider's usage object tells, whichever dialect it is in; null if it is none of them. */
+export function usageOfRaw(raw: unknown): Usage | null {
+  const fields = fieldsOf(raw);
+  if (fields === undefined) return null;
+  if ('promptTokenCount' in fields || 'candidatesTokenCount' in fields) return usageOfGoogle(fields);
+  if ('prompt_tokens' in fields || 'completion_tokens' in fields) return usageOfOpenAi(fields, 'prompt', 'completion');
+  if ('input_tokens_details' in fields || 'total_tokens' in fields) return usageOfOpenAi(fields, 'input', 'output');
+  if ('input_tokens' in fields || 'output_tokens' in fields) return usageOfAnthropic(fields);
+  return null;
+}
+
+/** OpenAI, chat and responses: the prompt count includes cached tokens, the answer's includes reasoning. */
+function usageOfOpenAi(fields: Fields, prompt: 'prompt' | 'input', answer: 'completion' | 'output'): Usage | null {
+  const promptDetails = fieldsOf(fields[`${prompt}_tokens_details`]) ?? {};
+  const answerDetails = fieldsOf(fields[`${answer}_tokens_details`]) ?? {};
+  const cacheRead = count(promptDetails, 'cached_tokens');
+  const cacheWrite = count(promptDetails, 'cache_write_tokens');
+  return usageOf({
+    input: Math.max(0, count(fields, `${prompt}_tokens`) - cacheRead - cacheWrite),
+    output: count(fields, `${answer}_tokens`),
+    cacheRead,
+    cacheWrite,
+    reasoning: count(answerDetails, 'reasoning_tokens'),
+  });
+}
+
+/** Anthropic: the input count excludes cached tokens, read and written ones stand beside it. */
+function usageOfAnthropic(fields: Fields): Usage | null {
+  const usage = usageOf({
+    input: count(fields, 'input_tokens'),
+    output: count(fields, 'output_tokens'),
+    cacheRead: count(fields, 'cache_read_input_tokens'),
+    cacheWrite: count(fields, 'cache_creation_input_tokens'),
+    reasoning: count(fieldsOf(fields['output_tokens_details']) ?? {}, 'thinking_tokens'),
+  });
+  if (usage === null) return null;
+  const oneHour = fieldsOf(fields['cache_creation'])?.['ephemeral_1h_input_tokens'];
+  const tools = toolCalls(fieldsOf(fields['server_tool_use']));
+  return {
+    ...usage,
+    ...(typeof oneHour === 'number' ? { cacheWrite1hTokens: oneHour } : {}),
+    ...(tools ? { providerToolCalls: tools } : {}),
+  };
+}
+
+/** `{ web_search_requests: 3 }` as `{ web_search: 3 }`; calls that the provider reports, not items it shows. */
+function toolCalls(fields: Fields | undefined): Readonly<Record<string, number>> | undefined {
+  const entries = Object.entries(fields ?? {})
+    .filter((entry): entry is [string, number] => typeof entry[1] === 'number' && entry[1] > 0)
+    .map(([name, calls]): [string, number] => [name.replace(/_requests$/, ''), calls]);
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+/** Google: the prompt count includes cached tokens, the answer's excludes thoughts. */
+function usageOfGoogle(fields: Fields): Usage | null {
+  const cacheRead = count(fields, 'cachedContentTokenCount');
+  const reasoning = count(fields, 'thoughtsTokenCount');
+  return usageOf({
+    input: Math.max(0, count(fields, 'promptTokenCount') + count(fields, 'toolUsePromptTokenCount') - cacheRead),
+    output: count(fields, 'candidatesTokenCount') + reasoning,
+    cacheRead,
+    cacheWrite: 0,
+    reasoning,
+  });
+}
+
+function count(fields: Fields, name: string): number {
+  const value = fields[name];
+  return typeof value === 'number' ? value : 0;
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
