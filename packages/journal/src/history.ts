@@ -23,6 +23,8 @@ const takeBackInputs = `UPDATE journal_entries SET taken_back = 1, entry_key = e
 const giveBackInputs = `UPDATE journal_entries SET taken_back = 0
   WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND taken_back = 1`;
 
+const hideOfTurn = 'UPDATE journal_entries SET taken_back = 1 WHERE owner_kind = ? AND owner_id = ? AND turn_id = ?';
+
 interface HistoryRow {
   readonly lastSeq: number;
   readonly visibleFrom: number;
@@ -51,8 +53,16 @@ export function* appendEntries(
   for (const entry of entries) {
     const seq = lastSeq + 1;
     const changed = yield* run(insertEntry, [
-      ...[owner.kind, owner.id, seq, entry.key, entry.kind, JSON.stringify(entry.message)],
-      ...[entry.inputId ?? null, entry.keep ?? null, turnId, ctx.now],
+      owner.kind,
+      owner.id,
+      seq,
+      entry.key,
+      entry.kind,
+      JSON.stringify(entry.message),
+      entry.inputId ?? null,
+      entry.keep ?? null,
+      turnId,
+      ctx.now,
     ]);
     if (changed === 0) continue;
     lastSeq = seq;
@@ -62,17 +72,38 @@ export function* appendEntries(
   return lastSeq >= visibleFrom ? { from: visibleFrom, to: lastSeq } : null;
 }
 
-/** The visible history, oldest first: from the entries that the last compaction kept, which stand before it, to the end. */
-export function* readHistory(_ctx: Context, owner: TurnOwner): Transaction<readonly StoredEntry[]> {
-  const row = yield* one<Pick<HistoryRow, 'visibleFrom'>>(selectVisibleFrom, [owner.kind, owner.id]);
-  if (row === undefined) return [];
-  const rows = yield* all<EntryRow>(selectEntries, [owner.kind, owner.id, row.visibleFrom]);
-  return rows.map(toEntry);
+/**
+ * The visible history of an owner, or of a chain of owners that go on from each other, oldest first: from the entries
+ * that the last compaction kept, which stand before it, to the end. An entry that two owners hold appears once.
+ */
+export function* readHistory(
+  _ctx: Context,
+  owners: TurnOwner | readonly TurnOwner[],
+): Transaction<readonly StoredEntry[]> {
+  const byKey = new Map<string, StoredEntry>();
+  for (const owner of ownersOf(owners)) {
+    const row = yield* one<Pick<HistoryRow, 'visibleFrom'>>(selectVisibleFrom, [owner.kind, owner.id]);
+    if (row === undefined) continue;
+    for (const entry of yield* all<EntryRow>(selectEntries, [owner.kind, owner.id, row.visibleFrom])) {
+      if (!byKey.has(entry.key)) byKey.set(entry.key, toEntry(entry));
+    }
+  }
+  return [...byKey.values()];
+}
+
+/** One owner or several, as a list. */
+export function ownersOf(owners: TurnOwner | readonly TurnOwner[]): readonly TurnOwner[] {
+  return Array.isArray(owners) ? (owners as readonly TurnOwner[]) : [owners as TurnOwner];
 }
 
 /** Hides the inputs that a failed turn carried: they are pending again, and the next turn stores them anew. */
 export function* takeBack(owner: TurnOwner, turnId: string): Transaction<void> {
   yield* run(takeBackInputs, [owner.kind, owner.id, turnId]);
+}
+
+/** Hides every entry of a turn. */
+export function* hideEntries(owner: TurnOwner, turnId: string): Transaction<void> {
+  yield* run(hideOfTurn, [owner.kind, owner.id, turnId]);
 }
 
 /** Shows them again, for a turn whose answer was found after all. */

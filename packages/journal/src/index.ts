@@ -3,6 +3,7 @@ export { isJournalError, JournalError, type JournalErrorCode } from './errors.js
 export { appendEntries, readHistory } from './history.js';
 export {
   endOperation,
+  listOperations,
   liveOperations,
   readOperations,
   recordLateResult,
@@ -14,8 +15,9 @@ export {
   type OperationKey,
 } from './operations.js';
 export {
-  abandonedOperations,
-  abandonedTurns,
+  deadProcessGroups,
+  findDeadOperations,
+  findDeadTurns,
   recoverOperation,
   recoverOperations,
   recoverTurn,
@@ -25,7 +27,7 @@ export {
 } from './recovery.js';
 export { resumeState, type JournaledState } from './resume-state.js';
 export { journalMigrations } from './schema.js';
-export { readTurn, readTurns } from './turn-rows.js';
+export { listTurns, readTurn } from './turn-rows.js';
 export {
   applyTurn,
   insertDeniedTurn,

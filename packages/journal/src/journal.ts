@@ -4,7 +4,7 @@ import { endOperation, resolveOperation, startOperation } from './operations.js'
 import { recoverOperations, recoverTurns, unresolved } from './recovery.js';
 import { resumeState } from './resume-state.js';
 import { journalMigrations } from './schema.js';
-import { readTurn, readTurns } from './turn-rows.js';
+import { listTurns, readTurn } from './turn-rows.js';
 import { insertTurn, recordRefused, recordResponse, recordUnknown, resolveTurn } from './turns.js';
 
 type Method<F> = F extends (ctx: Context, ...args: infer Args) => Transaction<infer T>
@@ -24,7 +24,7 @@ const writes = {
   recoverTurns,
   recoverOperations,
 };
-const reads = { readTurn, readTurns, readHistory, unresolved, resumeState };
+const reads = { readTurn, listTurns, readHistory, unresolved, resumeState };
 
 type Methods<Bodies> = { readonly [Name in keyof Bodies]: Method<Bodies[Name]> };
 

@@ -1,7 +1,7 @@
 import { all, one, run, type Context, type Transaction } from '@stint/storage';
 import type { HistoryEntry } from '@stint/provider-hooks';
 import { JournalError } from './errors.js';
-import { appendEntries } from './history.js';
+import { appendEntries, ownersOf } from './history.js';
 import { checkOperationStep } from './transitions.js';
 import type { OperationProcess, OperationRecord, OperationStatus, Resolution, TurnOwner } from './types.js';
 
@@ -13,6 +13,8 @@ const insert = `INSERT INTO journal_operations
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?) ON CONFLICT (turn_id, call_index) DO NOTHING`;
 const selectForUpdate = `SELECT ${columns} FROM journal_operations WHERE turn_id = ? AND call_index = ? FOR NO KEY UPDATE`;
 const selectOfTurn = `SELECT ${columns} FROM journal_operations WHERE turn_id = ? ORDER BY call_index`;
+const selectOfOwner = `SELECT ${columns} FROM journal_operations
+  WHERE owner_kind = ? AND owner_id = ? ORDER BY turn_id, call_index`;
 const selectLive = `SELECT ${columns} FROM journal_operations WHERE status = 'running' AND host = ? ORDER BY turn_id, call_index`;
 const updateProcess =
   "UPDATE journal_operations SET host = ?, process_group = ? WHERE turn_id = ? AND call_index = ? AND status = 'running'";
@@ -47,8 +49,17 @@ export interface OperationEnd {
 export function* startOperation(ctx: Context, input: OperationInput): Transaction<void> {
   const { turnId, callIndex, owner, processGroup } = input;
   const changed = yield* run(insert, [
-    ...[turnId, callIndex, owner.kind, owner.id, ctx.owner, input.toolCallId, input.tool, input.inputHash],
-    ...[processGroup?.host ?? null, processGroup ? JSON.stringify(processGroup) : null, ctx.now],
+    turnId,
+    callIndex,
+    owner.kind,
+    owner.id,
+    ctx.owner,
+    input.toolCallId,
+    input.tool,
+    input.inputHash,
+    processGroup?.host ?? null,
+    processGroup ? JSON.stringify(processGroup) : null,
+    ctx.now,
   ]);
   if (changed === 0) {
     throw new JournalError(
@@ -93,6 +104,18 @@ export function* resolveOperation(
 export function* readOperations(_ctx: Context, turnId: string): Transaction<readonly OperationRecord[]> {
   const rows = yield* all<OperationRow>(selectOfTurn, [turnId]);
   return rows.map(toOperation);
+}
+
+/** All operations of an owner, or of several, each by turn and call index. */
+export function* listOperations(
+  _ctx: Context,
+  owners: TurnOwner | readonly TurnOwner[],
+): Transaction<readonly OperationRecord[]> {
+  const operations: OperationRecord[] = [];
+  for (const owner of ownersOf(owners)) {
+    operations.push(...(yield* all<OperationRow>(selectOfOwner, [owner.kind, owner.id])).map(toOperation));
+  }
+  return operations;
 }
 
 /** Running operations that have a process group on this host, of live and dead processes alike. */

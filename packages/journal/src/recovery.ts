@@ -1,4 +1,5 @@
 import { all, isOwnerDead, run, type Context, type Transaction } from '@stint/storage';
+import { ownersOf } from './history.js';
 import { lockOperation, operationColumns, toOperation, type OperationKey, type OperationRow } from './operations.js';
 import { lockTurn, readTurn } from './turn-rows.js';
 import { recordUnknown } from './turns.js';
@@ -10,7 +11,7 @@ const selectOpenTurns = "SELECT id FROM journal_turns WHERE status = 'dispatchin
 const selectOpenOperations = `SELECT ${operationColumns} FROM journal_operations
   WHERE status = 'running' AND process = ? ORDER BY turn_id, call_index`;
 const selectUnknownTurns =
-  "SELECT id FROM journal_turns WHERE owner_kind = ? AND owner_id = ? AND status = 'unknown' ORDER BY created_at, id";
+  "SELECT id FROM journal_turns WHERE owner_kind = ? AND owner_id = ? AND status = 'unknown' AND asks_person = 1 ORDER BY created_at, id";
 const selectUnsettled = `SELECT ${operationColumns} FROM journal_operations
   WHERE owner_kind = ? AND owner_id = ? AND status = 'unknown' ORDER BY turn_id, call_index`;
 const updateUnknown =
@@ -22,7 +23,7 @@ const ownerDied = {
 };
 
 /** Ids of turns that a dead process left `dispatching`. */
-export function* abandonedTurns(ctx: Context): Transaction<readonly string[]> {
+export function* findDeadTurns(ctx: Context): Transaction<readonly string[]> {
   const ids: string[] = [];
   for (const process of yield* deadAmong(ctx, selectTurnProcesses)) {
     ids.push(...(yield* all<{ id: string }>(selectOpenTurns, [process])).map((row) => row.id));
@@ -31,7 +32,7 @@ export function* abandonedTurns(ctx: Context): Transaction<readonly string[]> {
 }
 
 /** Operations that a dead process left `running`; those with a process group are ended first, then recovered. */
-export function* abandonedOperations(ctx: Context): Transaction<readonly OperationRecord[]> {
+export function* findDeadOperations(ctx: Context): Transaction<readonly OperationRecord[]> {
   const operations: OperationRecord[] = [];
   for (const process of yield* deadAmong(ctx, selectOperationProcesses)) {
     operations.push(...(yield* all<OperationRow>(selectOpenOperations, [process])).map(toOperation));
@@ -46,7 +47,7 @@ export function* abandonedOperations(ctx: Context): Transaction<readonly Operati
 export function* recoverTurn(ctx: Context, id: string): Transaction<boolean> {
   const turn = yield* lockTurn(id);
   if (turn.status !== 'dispatching' || !(yield* isOwnerDead(ctx, turn.process))) return false;
-  return yield* recordUnknown(ctx, id, { error: ownerDied });
+  return yield* recordUnknown(ctx, id, { error: ownerDied, asksPerson: true });
 }
 
 /** Makes an abandoned operation `unknown`. False, and no change, if it is not `running` any more or its process lives. */
@@ -60,14 +61,14 @@ export function* recoverOperation(ctx: Context, key: OperationKey): Transaction<
 /** All abandoned turns, in one transaction; for callers without a ledger. Answers how many. */
 export function* recoverTurns(ctx: Context): Transaction<number> {
   let count = 0;
-  for (const id of yield* abandonedTurns(ctx)) if (yield* recoverTurn(ctx, id)) count += 1;
+  for (const id of yield* findDeadTurns(ctx)) if (yield* recoverTurn(ctx, id)) count += 1;
   return count;
 }
 
 /** All abandoned operations, in one transaction. Answers how many. */
 export function* recoverOperations(ctx: Context): Transaction<number> {
   let count = 0;
-  for (const operation of yield* abandonedOperations(ctx)) if (yield* recoverOperation(ctx, operation)) count += 1;
+  for (const operation of yield* findDeadOperations(ctx)) if (yield* recoverOperation(ctx, operation)) count += 1;
   return count;
 }
 
@@ -77,15 +78,23 @@ export interface Unresolved {
   readonly operations: readonly OperationRecord[];
 }
 
-export function* unresolved(ctx: Context, owner: TurnOwner): Transaction<Unresolved> {
-  const ids = yield* all<{ id: string }>(selectUnknownTurns, [owner.kind, owner.id]);
+/** Unknown turns that ask a person, and unknown operations, of an owner or of several. */
+export function* unresolved(ctx: Context, owners: TurnOwner | readonly TurnOwner[]): Transaction<Unresolved> {
   const turns: TurnRecord[] = [];
-  for (const { id } of ids) {
-    const turn = yield* readTurn(ctx, id);
-    if (turn !== undefined) turns.push(turn);
+  const operations: OperationRecord[] = [];
+  for (const { kind, id: owner } of ownersOf(owners)) {
+    for (const { id } of yield* all<{ id: string }>(selectUnknownTurns, [kind, owner])) {
+      const turn = yield* readTurn(ctx, id);
+      if (turn !== undefined) turns.push(turn);
+    }
+    operations.push(...(yield* all<OperationRow>(selectUnsettled, [kind, owner])).map(toOperation));
   }
-  const operations = (yield* all<OperationRow>(selectUnsettled, [owner.kind, owner.id])).map(toOperation);
   return { turns, operations };
+}
+
+/** Process groups on this host that a dead process left running; to be ended before its operations are recovered. */
+export function* deadProcessGroups(ctx: Context, host: string): Transaction<readonly OperationRecord[]> {
+  return (yield* findDeadOperations(ctx)).filter((operation) => operation.processGroup?.host === host);
 }
 
 function* deadAmong(ctx: Context, select: string): Transaction<readonly string[]> {

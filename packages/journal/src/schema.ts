@@ -53,13 +53,14 @@ export const journalMigrations: MigrationSet = {
           usage TEXT,
           error TEXT,
           partial_text TEXT,
+          asks_person INTEGER NOT NULL DEFAULT 0,
           resolution TEXT,
           created_at BIGINT NOT NULL,
           ended_at BIGINT
         )`,
         'CREATE INDEX journal_turns_owner ON journal_turns (owner_kind, owner_id, created_at, id)',
         "CREATE INDEX journal_turns_open ON journal_turns (process, id) WHERE status = 'dispatching'",
-        "CREATE INDEX journal_turns_unknown ON journal_turns (owner_kind, owner_id, id) WHERE status = 'unknown'",
+        "CREATE INDEX journal_turns_unknown ON journal_turns (owner_kind, owner_id, id) WHERE status = 'unknown' AND asks_person = 1",
         `CREATE TABLE journal_operations (
           turn_id TEXT NOT NULL,
           call_index INTEGER NOT NULL,
@@ -78,9 +79,9 @@ export const journalMigrations: MigrationSet = {
           ended_at BIGINT,
           PRIMARY KEY (turn_id, call_index)
         )`,
+        'CREATE INDEX journal_operations_owner ON journal_operations (owner_kind, owner_id, turn_id)',
         "CREATE INDEX journal_operations_open ON journal_operations (process, turn_id) WHERE status = 'running'",
-        `CREATE INDEX journal_operations_unsettled ON journal_operations (owner_kind, owner_id, turn_id)
-          WHERE status IN ('running', 'unknown')`,
+        "CREATE INDEX journal_operations_unknown ON journal_operations (owner_kind, owner_id, turn_id) WHERE status = 'unknown'",
       ],
     },
   ],

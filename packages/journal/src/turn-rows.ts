@@ -1,18 +1,19 @@
 import { all, one, type Context, type Transaction } from '@stint/storage';
 import type { FinishReason, PromptMessage, Usage } from '@stint/provider-hooks';
 import { JournalError } from './errors.js';
+import { ownersOf } from './history.js';
 import type { Resolution, StoredResponse, TurnError, TurnOwner, TurnRecord, TurnStatus } from './types.js';
 
 const columns = `t.id, t.owner_kind AS "ownerKind", t.owner_id AS "ownerId", t.process, t.turn_number AS "turnNumber", t.model,
   t.request_hash AS "requestHash", t.settings, t.purpose, t.is_stream AS "isStream", t.entry_from AS "entryFrom",
   t.entry_to AS "entryTo", t.input_ids AS "inputIds", t.retry_of AS "retryOf", t.status, t.finish_reason AS "finishReason",
-  t.answered_model AS "answeredModel", t.usage, t.error, t.partial_text AS "partialText", t.resolution,
+  t.answered_model AS "answeredModel", t.usage, t.error, t.partial_text AS "partialText", t.asks_person AS "asksPerson", t.resolution,
   t.created_at AS "createdAt", t.ended_at AS "endedAt", e.message AS "responseMessage"`;
 const source = `journal_turns t LEFT JOIN journal_entries e
   ON e.owner_kind = t.owner_kind AND e.owner_id = t.owner_id AND e.seq = t.response_seq`;
 const selectTurn = `SELECT ${columns} FROM ${source} WHERE t.id = ?`;
 const selectTurns = `SELECT ${columns} FROM ${source} WHERE t.owner_kind = ? AND t.owner_id = ? ORDER BY t.created_at, t.id`;
-const selectTurnForUpdate = `SELECT id, owner_kind AS "ownerKind", owner_id AS "ownerId", process, status FROM journal_turns
+const selectTurnForUpdate = `SELECT id, owner_kind AS "ownerKind", owner_id AS "ownerId", process, purpose, status FROM journal_turns
   WHERE id = ? FOR NO KEY UPDATE`;
 
 interface TurnRow {
@@ -36,6 +37,7 @@ interface TurnRow {
   readonly usage: string | null;
   readonly error: string | null;
   readonly partialText: string | null;
+  readonly asksPerson: number;
   readonly resolution: string | null;
   readonly createdAt: number;
   readonly endedAt: number | null;
@@ -47,6 +49,7 @@ export interface LockedTurn {
   readonly id: string;
   readonly owner: TurnOwner;
   readonly process: string;
+  readonly purpose: string;
   readonly status: TurnStatus;
 }
 
@@ -56,10 +59,16 @@ export function* readTurn(_ctx: Context, id: string): Transaction<TurnRecord | u
   return row === undefined ? undefined : toTurn(row);
 }
 
-/** All turns of an owner, oldest first. */
-export function* readTurns(_ctx: Context, owner: TurnOwner): Transaction<readonly TurnRecord[]> {
-  const rows = yield* all<TurnRow>(selectTurns, [owner.kind, owner.id]);
-  return rows.map(toTurn);
+/** All turns of an owner, or of several, each oldest first. */
+export function* listTurns(
+  _ctx: Context,
+  owners: TurnOwner | readonly TurnOwner[],
+): Transaction<readonly TurnRecord[]> {
+  const turns: TurnRecord[] = [];
+  for (const owner of ownersOf(owners)) {
+    turns.push(...(yield* all<TurnRow>(selectTurns, [owner.kind, owner.id])).map(toTurn));
+  }
+  return turns;
 }
 
 /** Locks the turn's row. Throws `turn_not_found`. */
@@ -71,7 +80,13 @@ export function* lockTurn(id: string): Transaction<LockedTurn> {
       `There is no turn ${id}. It was never dispatched, or belongs to another store.`,
     );
   }
-  return { id, owner: { kind: row.ownerKind, id: row.ownerId }, process: row.process, status: row.status };
+  return {
+    id,
+    owner: { kind: row.ownerKind, id: row.ownerId },
+    process: row.process,
+    purpose: row.purpose,
+    status: row.status,
+  };
 }
 
 function toTurn(row: TurnRow): TurnRecord {
@@ -94,6 +109,7 @@ function toTurn(row: TurnRow): TurnRecord {
     usage,
     error: parse<TurnError>(row.error),
     partialText: row.partialText,
+    asksPerson: row.asksPerson === 1,
     resolution: parse<Resolution>(row.resolution),
     createdAt: row.createdAt,
     endedAt: row.endedAt,

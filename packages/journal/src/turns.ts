@@ -1,7 +1,7 @@
 import { one, run, type Context, type Transaction } from '@stint/storage';
 import { responseEntry, type FrozenRequest, type TurnResponse, type Usage } from '@stint/provider-hooks';
 import { JournalError } from './errors.js';
-import { appendEntries, giveBack, takeBack } from './history.js';
+import { appendEntries, giveBack, hideEntries, takeBack } from './history.js';
 import { checkTurnStep } from './transitions.js';
 import { lockTurn, type LockedTurn } from './turn-rows.js';
 import type { EntryRange, Resolution, TurnError, TurnOwner, TurnStatus } from './types.js';
@@ -13,7 +13,7 @@ const insert = `INSERT INTO journal_turns
 const updateResponse = `UPDATE journal_turns SET status = 'responded', response_seq = ?, finish_reason = ?, answered_model = ?,
   usage = ?, resolution = ?, ended_at = ? WHERE id = ?`;
 const updateFailure =
-  'UPDATE journal_turns SET status = ?, usage = ?, error = ?, partial_text = ?, ended_at = ? WHERE id = ?';
+  'UPDATE journal_turns SET status = ?, usage = ?, error = ?, partial_text = ?, asks_person = ?, ended_at = ? WHERE id = ?';
 const updateStatus = 'UPDATE journal_turns SET status = ? WHERE id = ?';
 const updateResolution = 'UPDATE journal_turns SET status = ?, resolution = ? WHERE id = ?';
 const selectLaterTurn = `SELECT id FROM journal_turns
@@ -33,6 +33,8 @@ export interface TurnFailure {
   readonly usage?: Usage | null;
   /** The answer's text so far. @default '' */
   readonly partialText?: string;
+  /** Of an unknown turn: whether a person is to decide about it. A live run that goes on by itself asks nobody. @default false */
+  readonly asksPerson?: boolean;
 }
 
 /**
@@ -107,10 +109,24 @@ function* insertRow(
 ): Transaction<void> {
   const isOpen = state.status === 'dispatching';
   const changed = yield* run(insert, [
-    ...[id, owner.kind, owner.id, ctx.owner, request.turnNumber, request.model, request.hash],
-    ...[JSON.stringify(request.settings), request.purpose, request.stream ? 1 : 0],
-    ...[state.range?.from ?? null, state.range?.to ?? null, JSON.stringify(request.inputIds), request.retryOf ?? null],
-    ...[state.status, state.error && JSON.stringify(state.error), ctx.now, isOpen ? null : ctx.now],
+    id,
+    owner.kind,
+    owner.id,
+    ctx.owner,
+    request.turnNumber,
+    request.model,
+    request.hash,
+    JSON.stringify(request.settings),
+    request.purpose,
+    request.stream ? 1 : 0,
+    state.range?.from ?? null,
+    state.range?.to ?? null,
+    JSON.stringify(request.inputIds),
+    request.retryOf ?? null,
+    state.status,
+    state.error && JSON.stringify(state.error),
+    ctx.now,
+    isOpen ? null : ctx.now,
   ]);
   if (changed === 0)
     throw new JournalError('turn_exists', `Turn ${id} exists already; each request needs an id of its own.`);
@@ -126,8 +142,13 @@ function* storeResponse(
   checkTurnStep(turn.id, turn.status, 'responded');
   const seq = yield* storeAnswerEntry(ctx, turn, response);
   yield* run(updateResponse, [
-    ...[seq, response.finishReason, response.model, response.usage && JSON.stringify(response.usage)],
-    ...[resolution && JSON.stringify(resolution), ctx.now, turn.id],
+    seq,
+    response.finishReason,
+    response.model,
+    response.usage && JSON.stringify(response.usage),
+    resolution && JSON.stringify(resolution),
+    ctx.now,
+    turn.id,
   ]);
   return true;
 }
@@ -139,6 +160,8 @@ function* storeAnswerEntry(ctx: Context, turn: LockedTurn, response: TurnRespons
     yield* giveBack(owner, id);
   }
   const range = yield* appendEntries(ctx, turn.owner, [responseEntry(turn.id, response)], turn.id);
+  // A compaction's or a title's answer is kept with its turn, but is no part of the conversation.
+  if (turn.purpose !== 'turn') yield* hideEntries(turn.owner, turn.id);
   return range?.to ?? null;
 }
 
@@ -146,13 +169,21 @@ function* endWithout(
   ctx: Context,
   turn: LockedTurn,
   status: 'refused' | 'unknown' | 'cancelled',
-  { error, usage = null, partialText = '' }: TurnFailure,
+  { error, usage = null, partialText = '', asksPerson = false }: TurnFailure,
 ): Transaction<boolean> {
   if (turn.status === status) return false;
   checkTurnStep(turn.id, turn.status, status);
   yield* takeBack(turn.owner, turn.id);
   const facts = JSON.stringify({ code: error.code, message: error.message });
-  yield* run(updateFailure, [status, usage && JSON.stringify(usage), facts, partialText || null, ctx.now, turn.id]);
+  yield* run(updateFailure, [
+    status,
+    usage && JSON.stringify(usage),
+    facts,
+    partialText || null,
+    asksPerson ? 1 : 0,
+    ctx.now,
+    turn.id,
+  ]);
   return true;
 }
 

@@ -74,6 +74,8 @@ export interface TurnRecord {
   readonly usage: Usage | null;
   readonly error: TurnError | null;
   readonly partialText: string | null;
+  /** Of an unknown turn: a person is to decide about it. */
+  readonly asksPerson: boolean;
   readonly resolution: Resolution | null;
   readonly createdAt: number;
   readonly endedAt: number | null;
@@ -98,6 +100,7 @@ export interface OperationRecord {
   readonly id: string;
   readonly turnId: string;
   readonly callIndex: number;
+  /** Who runs it; of a resumed run another one than the turn's owner. */
   readonly owner: TurnOwner;
   /** Heartbeat row of the process that runs it. */
   readonly process: string;
