@@ -13,7 +13,7 @@ const insertAccount = `INSERT INTO ledger_accounts
   (id, parent, depth, status, limits, accounting, stop_reason, revision, data_revision, state, head, entry_count)
   VALUES (?, ?, ?, 'open', ?, ?, NULL, 1, 0, '${emptyState}', '${firstHead}', 0) ON CONFLICT DO NOTHING`;
 const insertPath = 'INSERT INTO ledger_paths (account, ancestor) VALUES (?, ?)';
-const selectFirstEntry = 'SELECT body FROM ledger_entries WHERE account = ? AND seq = 1';
+const selectFirstEntry = 'SELECT details FROM ledger_entries WHERE account = ? AND seq = 1';
 
 export interface CreateAccountInput {
   readonly id: string;
@@ -94,8 +94,8 @@ function accountingOf(input: CreateAccountInput, above: Chain | undefined): Toke
 
 /** The same creation again is recognised by the account's first entry, however its limits were changed since. */
 function* compareWithExisting(input: CreateAccountInput, details: CreationDetails): Transaction<boolean> {
-  const first = yield* one<{ body: string }>(selectFirstEntry, [input.id]);
-  const created = first === undefined ? undefined : parseJson<{ details: CreationDetails }>(first.body).details;
+  const first = yield* one<{ details: string }>(selectFirstEntry, [input.id]);
+  const created = first === undefined ? undefined : parseJson<CreationDetails>(first.details);
   if (created !== undefined && canonicalJson(created) === canonicalJson(details)) return false;
   throw new LedgerError(
     'account_exists',

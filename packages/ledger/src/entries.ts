@@ -1,6 +1,8 @@
 /** The journal: one line for each operation, chained by hashes. A line is a canonical JSON text (RFC 8785) of named fields. */
 import * as crypto from 'node:crypto';
-import { totalNames } from './totals.js';
+import { type Row, run, type Transaction } from '@stint/storage';
+import { parseJson } from './stored-json.js';
+import type { PackedTotals } from './totals.js';
 import type { Actor, Totals } from './types.js';
 
 export type EntryType =
@@ -38,8 +40,8 @@ export interface Entry {
   readonly account: string;
   readonly actor?: Actor;
   readonly at: number;
-  /** The sums that moved; the others did not. */
-  readonly delta?: Partial<Totals>;
+  /** What is added to the sums, packed. */
+  readonly delta?: PackedTotals;
   readonly details?: unknown;
   readonly kind?: string;
   readonly request?: string;
@@ -51,24 +53,15 @@ export interface Entry {
 }
 
 /** The head of a chain without entries. */
-export const firstHead = '0'.repeat(64);
+export const firstHead = '';
 
-const sortedTotalNames = [...totalNames].sort();
-
-/** The line of an entry. Keys are written in sorted order, absent ones left out: the text is already canonical. */
-export function entryBody(
-  entry: EntryFields & {
-    readonly account: string;
-    readonly at: number;
-    readonly revision: number;
-    readonly seq: number;
-  },
-): string {
+/** The line of an entry: canonical JSON, absent members left out. */
+export function entryLine(entry: Entry): string {
   const line = {
     account: entry.account,
     actor: entry.actor === undefined ? undefined : { id: entry.actor.id, kind: entry.actor.kind },
     at: entry.at,
-    delta: entry.delta === undefined ? undefined : movedTotals(entry.delta),
+    delta: entry.delta,
     details: entry.details,
     kind: entry.kind,
     request: entry.request,
@@ -76,23 +69,61 @@ export function entryBody(
     seq: entry.seq,
     type: entry.type,
   };
+  // Written in sorted order, so that the text is canonical already but for the details.
   return entry.details === undefined ? JSON.stringify(line) : canonicalJson(line);
 }
 
-function movedTotals(delta: Totals): Partial<Totals> {
-  const moved: Record<string, number> = {};
-  for (const name of sortedTotalNames) {
-    if (delta[name] !== 0) moved[name] = delta[name];
-  }
-  return moved;
+const insertEntry = `INSERT INTO ledger_entries (account, seq, revision, at, type, request, kind, delta, actor, details, hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** Appends a line to an account's chain and answers the new head. */
+export function* writeEntry(entry: Entry, head: string): Transaction<string> {
+  const hash = entryHash(head, entryLine(entry));
+  yield* run(insertEntry, [
+    entry.account,
+    entry.seq,
+    entry.revision,
+    entry.at,
+    entry.type,
+    entry.request ?? null,
+    entry.kind ?? null,
+    entry.delta === undefined ? null : JSON.stringify(entry.delta),
+    entry.actor === undefined ? null : JSON.stringify(entry.actor),
+    entry.details === undefined ? null : canonicalJson(entry.details),
+    hash,
+  ]);
+  return hash;
+}
+
+export const entryColumns = 'account, seq, revision, at, type, request, kind, delta, actor, details, hash';
+
+/** A stored entry with its stored hash. */
+export interface StoredEntry extends Entry {
+  readonly hash: string;
+}
+
+export function entryOf(row: Row): StoredEntry {
+  return {
+    account: row.account as string,
+    ...(row.actor === null ? {} : { actor: parseJson<Actor>(row.actor as string) }),
+    at: row.at as number,
+    ...(row.delta === null ? {} : { delta: parseJson<PackedTotals>(row.delta as string) }),
+    ...(row.details === null ? {} : { details: parseJson<unknown>(row.details as string) }),
+    ...(row.kind === null ? {} : { kind: row.kind as string }),
+    ...(row.request === null ? {} : { request: row.request as string }),
+    revision: row.revision as number,
+    seq: row.seq as number,
+    type: row.type as EntryType,
+    hash: row.hash as string,
+  };
 }
 
 /** The hash of a line: SHA-256 over the hash before it, a newline and the line. */
-export function entryHash(previous: string, body: string): string {
-  const text = `${previous}\n${body}`;
+export function entryHash(previous: string, line: string): string {
+  const text = `${previous}\n${line}`;
   return typeof crypto.hash === 'function'
-    ? crypto.hash('sha256', text, 'hex')
-    : crypto.createHash('sha256').update(text).digest('hex');
+    ? crypto.hash('sha256', text, 'base64url')
+    : crypto.createHash('sha256').update(text).digest('base64url');
 }
 
 /** Canonical JSON after RFC 8785 for values made of texts, integers, booleans, null, lists and objects; undefined members are left out. */

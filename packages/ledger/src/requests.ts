@@ -1,13 +1,12 @@
 import type { Usage } from '@stint/provider-hooks';
 import { one, type Row, run, type Transaction } from '@stint/storage';
-import { parseJson } from './stored-json.js';
 import { contributionOf } from './totals.js';
+import { packUsage, unpackUsage } from './usage.js';
 import type { AskedAmount, RequestStatus, Totals } from './types.js';
 
 /** One provider request: its reservation and its settlement. */
 export interface LedgerRequest {
   readonly id: string;
-  readonly root: string;
   readonly account: string;
   readonly kind: string;
   readonly run: string | null;
@@ -38,7 +37,7 @@ export interface LedgerRequest {
   readonly settledAt: number | null;
 }
 
-export const requestColumns = `id, root, account, kind, run, driver, subject, retry_of, model, price_version, estimate_tokens, estimate_cost,
+export const requestColumns = `id, account, kind, run, driver, subject, retry_of, model, price_version, estimate_tokens, estimate_cost,
   charged_tokens, charged_cost, status, complete, unpriced, overshoot, discrepancy, usage, proof, owner, reserved_at, settled_at`;
 
 const selectRequest = `SELECT ${requestColumns} FROM ledger_requests WHERE id = ?`;
@@ -68,7 +67,7 @@ export function* saveRequest(before: LedgerRequest, after: LedgerRequest): Trans
     after.unpriced ? 1 : 0,
     after.overshoot ? 1 : 0,
     after.discrepancy ? 1 : 0,
-    after.usage === null ? null : JSON.stringify(after.usage),
+    packUsage(after.usage),
     after.proof,
     after.settledAt,
     after.id,
@@ -85,7 +84,6 @@ export interface Pair {
 export function requestOf(row: Row): LedgerRequest {
   return {
     id: row.id as string,
-    root: row.root as string,
     account: row.account as string,
     kind: row.kind as string,
     run: row.run as string | null,
@@ -102,7 +100,7 @@ export function requestOf(row: Row): LedgerRequest {
     unpriced: row.unpriced === 1,
     overshoot: row.overshoot === 1,
     discrepancy: row.discrepancy === 1,
-    usage: row.usage === null ? null : parseJson<Usage>(row.usage as string),
+    usage: unpackUsage(row.usage as string | null),
     proof: row.proof as string | null,
     owner: row.owner as string,
     reservedAt: row.reserved_at as number,

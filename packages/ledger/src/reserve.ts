@@ -7,7 +7,7 @@ import { checkId, checkWord } from './names.js';
 import { type LedgerRequest, readRequest } from './requests.js';
 import { stopWithin } from './stop.js';
 import { contributionOf } from './totals.js';
-import { addToChain, appendEntry, type Chain, leafOf, lockAccount, rootOf, saveChain } from './tree.js';
+import { addToChain, appendEntry, type Chain, leafOf, lockAccount, saveChain } from './tree.js';
 import type { AskedAmount, RefusalReason, StopReason } from './types.js';
 
 export interface ReserveInput {
@@ -16,7 +16,7 @@ export interface ReserveInput {
   readonly account: string;
   /** A free word; protection is per kind. */
   readonly kind: string;
-  /** Counted against `maxRunRequests`, over the whole tree. */
+  /** Counted against `maxRunRequests`. A run belongs to one tree of accounts. */
   readonly run?: string;
   /** Whose failures in a row are counted. */
   readonly driver?: string;
@@ -33,10 +33,10 @@ export type ReserveResult =
   | { readonly allowed: false; readonly reason: RefusalReason };
 
 const selectRunOrdinal =
-  'SELECT run_ordinal FROM ledger_requests WHERE root = ? AND run = ? AND run IS NOT NULL ORDER BY run_ordinal DESC LIMIT 1';
-const insertRequest = `INSERT INTO ledger_requests (id, root, account, kind, run, run_ordinal, driver, subject, retry_of, model, price_version,
+  'SELECT run_ordinal FROM ledger_requests WHERE run = ? AND run IS NOT NULL ORDER BY run_ordinal DESC LIMIT 1';
+const insertRequest = `INSERT INTO ledger_requests (id, account, kind, run, run_ordinal, driver, subject, retry_of, model, price_version,
   estimate_tokens, estimate_cost, charged_tokens, charged_cost, status, unpriced, owner, reserved_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?) ON CONFLICT DO NOTHING`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?) ON CONFLICT DO NOTHING`;
 
 /**
  * Admits a request and holds its estimate, or refuses it with a reason. Commit the transaction in both cases: a refusal may stop the account,
@@ -47,11 +47,11 @@ export function* reserveRequest(ctx: Context, input: ReserveInput): Transaction<
   checkReserveInput(input);
   const chain = yield* lockAccount(input.account);
   if (chain === undefined) return refuseUnknownAccount(input);
-  const runRequests = yield* countRunRequests(chain, input.run);
+  const runRequests = yield* countRunRequests(input.run);
   const attempt = yield* planAttempt(chain, input.attempt);
   const decision = decideAdmission(chain, input, factsOf(ctx, runRequests, attempt));
   if (!decision.admitted) return yield* refuseRequest(ctx, chain, input, decision);
-  const inserted = yield* insertHold(ctx, chain, input, runRequests);
+  const inserted = yield* insertHold(ctx, input, runRequests);
   if (!inserted) return yield* refuseKnownId(input);
   yield* beginAttempt(ctx, chain, attempt);
   yield* bookHold(ctx, chain, input, attempt);
@@ -68,23 +68,17 @@ function factsOf(ctx: Context, runRequests: number | null, attempt: AttemptState
   };
 }
 
-/** The run's highest ordinal: one index seek, whatever the run's length. The tree's lock makes it exact. */
-function* countRunRequests(chain: Chain, runId: string | undefined): Transaction<number | null> {
+/** The run's highest ordinal: one index seek, whatever the run's length. A run belongs to one tree, whose lock makes it exact. */
+function* countRunRequests(runId: string | undefined): Transaction<number | null> {
   if (runId === undefined) return null;
-  const row = yield* one<{ run_ordinal: number }>(selectRunOrdinal, [rootOf(chain).id, runId]);
+  const row = yield* one<{ run_ordinal: number }>(selectRunOrdinal, [runId]);
   return row?.run_ordinal ?? 0;
 }
 
-function* insertHold(
-  ctx: Context,
-  chain: Chain,
-  input: ReserveInput,
-  runRequests: number | null,
-): Transaction<boolean> {
+function* insertHold(ctx: Context, input: ReserveInput, runRequests: number | null): Transaction<boolean> {
   const { tokens, costMicros } = input.estimate;
   const changed = yield* run(insertRequest, [
     input.id,
-    rootOf(chain).id,
     input.account,
     input.kind,
     input.run ?? null,

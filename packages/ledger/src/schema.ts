@@ -1,6 +1,12 @@
 import type { MigrationSet } from '@stint/storage';
 
-/** Tables of the ledger. `ledger_requests.run_ordinal` counts a run's requests within its tree. */
+/**
+ * Keeps a table in one B-tree on SQLite, by its primary key, so that a commit writes one page for it instead of two. Postgres, whose comments
+ * nest, reads all of this as one comment; SQLite, whose comments do not, reads the clause between two comments.
+ */
+const oneTree = '/* /* */ WITHOUT ROWID -- */';
+
+/** Tables of the ledger. `run_ordinal` counts a run's requests; `delta`, `state` and `usage` are packed lists. */
 export const ledgerMigrations: MigrationSet = Object.freeze({
   package: 'ledger',
   migrations: Object.freeze([
@@ -21,16 +27,15 @@ export const ledgerMigrations: MigrationSet = Object.freeze({
           state TEXT NOT NULL,
           head TEXT NOT NULL,
           entry_count BIGINT NOT NULL
-        )`,
+        ) ${oneTree}`,
         `CREATE TABLE ledger_paths (
           account TEXT NOT NULL,
           ancestor TEXT NOT NULL,
           PRIMARY KEY (account, ancestor)
-        )`,
+        ) ${oneTree}`,
         'CREATE INDEX ledger_paths_ancestor ON ledger_paths (ancestor, account)',
         `CREATE TABLE ledger_requests (
           id TEXT NOT NULL PRIMARY KEY,
-          root TEXT NOT NULL,
           account TEXT NOT NULL,
           kind TEXT NOT NULL,
           run TEXT,
@@ -54,18 +59,25 @@ export const ledgerMigrations: MigrationSet = Object.freeze({
           owner TEXT NOT NULL,
           reserved_at BIGINT NOT NULL,
           settled_at BIGINT
-        )`,
-        "CREATE INDEX ledger_requests_open ON ledger_requests (root, owner, account) WHERE status = 'reserved'",
-        `CREATE INDEX ledger_requests_flagged ON ledger_requests (root, account, id)
-          WHERE status = 'unknown' OR unpriced = 1 OR overshoot = 1 OR discrepancy = 1`,
-        'CREATE INDEX ledger_requests_run ON ledger_requests (root, run, run_ordinal) WHERE run IS NOT NULL',
+        ) ${oneTree}`,
+        "CREATE INDEX ledger_requests_open ON ledger_requests (owner, account) WHERE status = 'reserved'",
+        `CREATE INDEX ledger_requests_flagged ON ledger_requests (account, id)
+          WHERE status = 'unknown' OR overshoot = 1 OR discrepancy = 1`,
+        'CREATE INDEX ledger_requests_run ON ledger_requests (run, run_ordinal) WHERE run IS NOT NULL',
         `CREATE TABLE ledger_entries (
           account TEXT NOT NULL,
           seq BIGINT NOT NULL,
-          body TEXT NOT NULL,
+          revision BIGINT NOT NULL,
+          at BIGINT NOT NULL,
+          type TEXT NOT NULL,
+          request TEXT,
+          kind TEXT,
+          delta TEXT,
+          actor TEXT,
+          details TEXT,
           hash TEXT NOT NULL,
           PRIMARY KEY (account, seq)
-        )`,
+        ) ${oneTree}`,
         `CREATE TABLE ledger_subjects (
           account TEXT NOT NULL,
           subject TEXT NOT NULL,
@@ -79,7 +91,7 @@ export const ledgerMigrations: MigrationSet = Object.freeze({
           closed INTEGER NOT NULL,
           changed_at BIGINT NOT NULL,
           PRIMARY KEY (account, subject)
-        )`,
+        ) ${oneTree}`,
         'CREATE INDEX ledger_subjects_open ON ledger_subjects (account, changed_at) WHERE closed = 0',
       ],
     },

@@ -210,11 +210,7 @@ function reportedAs(request: LedgerRequest, { usage, costMicros }: Figures, chai
   };
 }
 
-function unknownAs(
-  request: LedgerRequest,
-  { usage, complete, costMicros = null }: SettleInput,
-  chain: Chain,
-): LedgerRequest {
+function unknownAs(request: LedgerRequest, { usage, complete, costMicros }: Figures, chain: Chain): LedgerRequest {
   const counted = usage === null ? 0 : countedTokens(usage, rootOf(chain).accounting);
   const chargedTokens = Math.max(request.chargedTokens, counted);
   const known = Math.max(request.chargedCostMicros ?? 0, costMicros ?? 0);

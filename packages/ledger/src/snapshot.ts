@@ -1,7 +1,7 @@
 import { all, type Context, isOwnerDead, type Transaction } from '@stint/storage';
 import { openSubjects, type SubjectView } from './attempts.js';
 import { sumOfKinds } from './totals.js';
-import { type Account, type Chain, leafOf, readAccount, rootOf, unknownAccount } from './tree.js';
+import { type Account, type Chain, leafOf, readAccount, unknownAccount } from './tree.js';
 import type {
   AccountStatus,
   DriverFailures,
@@ -12,8 +12,7 @@ import type {
   WindowTotals,
 } from './types.js';
 
-const selectOpenOwners = `SELECT owner, COUNT(*) AS count FROM ledger_requests WHERE status = 'reserved' AND root = ?
-  AND account IN (SELECT account FROM ledger_paths WHERE ancestor = ?) GROUP BY owner`;
+const selectOpenOwners = `SELECT owner, COUNT(*) AS count FROM ledger_requests WHERE status = 'reserved' AND account IN (SELECT account FROM ledger_paths WHERE ancestor = ?) GROUP BY owner`;
 
 /** An account at one instant. */
 export interface AccountSnapshot {
@@ -69,7 +68,7 @@ export function* snapshotAccount(ctx: Context, account: string): Transaction<Acc
 
 function* countOrphans(ctx: Context, chain: Chain): Transaction<number> {
   let orphans = 0;
-  const owners = yield* all<{ owner: string; count: number }>(selectOpenOwners, [rootOf(chain).id, leafOf(chain).id]);
+  const owners = yield* all<{ owner: string; count: number }>(selectOpenOwners, [leafOf(chain).id]);
   for (const { owner, count } of owners) {
     if (yield* isOwnerDead(ctx, owner)) orphans += count;
   }

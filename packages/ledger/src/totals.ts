@@ -9,6 +9,8 @@ export const noTotals: Totals = Object.freeze({
   heldCostMicros: 0,
   open: 0,
   unknown: 0,
+  unknownTokens: 0,
+  unknownCostMicros: 0,
   unmeasured: 0,
   unpriced: 0,
 });
@@ -22,6 +24,8 @@ export const totalNames = [
   'heldCostMicros',
   'open',
   'unknown',
+  'unknownTokens',
+  'unknownCostMicros',
   'unmeasured',
   'unpriced',
 ] as const satisfies readonly (keyof Totals)[];
@@ -39,7 +43,7 @@ export interface Contribution {
 export function contributionOf(request: Contribution): Totals {
   const cost = request.chargedCostMicros ?? 0;
   const held = request.status === 'reserved';
-  const unknown = request.status === 'unknown';
+  const unknown = request.status === 'unknown' && !request.complete;
   return {
     requests: 1,
     tokens: request.chargedTokens,
@@ -47,8 +51,10 @@ export function contributionOf(request: Contribution): Totals {
     heldTokens: held ? request.chargedTokens : 0,
     heldCostMicros: held ? cost : 0,
     open: held ? 1 : 0,
-    unknown: unknown && !request.complete ? 1 : 0,
-    unmeasured: unknown && request.complete ? 1 : 0,
+    unknown: unknown ? 1 : 0,
+    unknownTokens: unknown ? request.chargedTokens : 0,
+    unknownCostMicros: unknown ? cost : 0,
+    unmeasured: request.status === 'unknown' && request.complete ? 1 : 0,
     unpriced: request.unpriced && request.status !== 'released' ? 1 : 0,
   };
 }
@@ -62,6 +68,8 @@ export function addTotals(left: Totals, right: Totals): Totals {
     heldCostMicros: left.heldCostMicros + right.heldCostMicros,
     open: left.open + right.open,
     unknown: left.unknown + right.unknown,
+    unknownTokens: left.unknownTokens + right.unknownTokens,
+    unknownCostMicros: left.unknownCostMicros + right.unknownCostMicros,
     unmeasured: left.unmeasured + right.unmeasured,
     unpriced: left.unpriced + right.unpriced,
   };
@@ -76,6 +84,8 @@ export function subtractTotals(left: Totals, right: Totals): Totals {
     heldCostMicros: left.heldCostMicros - right.heldCostMicros,
     open: left.open - right.open,
     unknown: left.unknown - right.unknown,
+    unknownTokens: left.unknownTokens - right.unknownTokens,
+    unknownCostMicros: left.unknownCostMicros - right.unknownCostMicros,
     unmeasured: left.unmeasured - right.unmeasured,
     unpriced: left.unpriced - right.unpriced,
   };
@@ -88,11 +98,11 @@ export function sumOfKinds(kinds: Readonly<Record<string, Totals>>): Totals {
   return sum;
 }
 
-/** Sums as a row or an entry keeps them: an array in the order of {@link totalNames}. */
+/** Sums as a row or an entry keeps them: a list in the order of {@link totalNames}, without the zeros at its end. */
 export type PackedTotals = readonly number[];
 
 export function packTotals(totals: Totals): PackedTotals {
-  return [
+  const packed = [
     totals.requests,
     totals.tokens,
     totals.costMicros,
@@ -100,9 +110,15 @@ export function packTotals(totals: Totals): PackedTotals {
     totals.heldCostMicros,
     totals.open,
     totals.unknown,
+    totals.unknownTokens,
+    totals.unknownCostMicros,
     totals.unmeasured,
     totals.unpriced,
   ];
+  let length = packed.length;
+  while (length > 0 && packed[length - 1] === 0) length -= 1;
+  packed.length = length;
+  return packed;
 }
 
 export function unpackTotals(packed: PackedTotals): Totals {
@@ -115,7 +131,9 @@ export function unpackTotals(packed: PackedTotals): Totals {
     heldCostMicros: at(4),
     open: at(5),
     unknown: at(6),
-    unmeasured: at(7),
-    unpriced: at(8),
+    unknownTokens: at(7),
+    unknownCostMicros: at(8),
+    unmeasured: at(9),
+    unpriced: at(10),
   };
 }

@@ -8,7 +8,7 @@
  * 3. A request's contribution is added to its account and to every ancestor in the same transaction, or to none.
  */
 import { all, type Context, type Row, run, type Transaction } from '@stint/storage';
-import { type EntryFields, entryBody, entryHash } from './entries.js';
+import { type EntryFields, writeEntry } from './entries.js';
 import { LedgerError } from './errors.js';
 import { addExactly } from './integers.js';
 import { parseJson, storedLimits } from './stored-json.js';
@@ -37,7 +37,6 @@ const lockChainOfRequest = `SELECT ${accountColumns} FROM ledger_accounts
 const updateData = 'UPDATE ledger_accounts SET state = ?, data_revision = ?, head = ?, entry_count = ? WHERE id = ?';
 const updateAll = `UPDATE ledger_accounts SET state = ?, data_revision = ?, head = ?, entry_count = ?,
   status = ?, limits = ?, stop_reason = ?, revision = ? WHERE id = ?`;
-const insertEntry = 'INSERT INTO ledger_entries (account, seq, body, hash) VALUES (?, ?, ?, ?)';
 
 /** One account row of a locked chain. Fields change through the functions of this file only. */
 export interface Account extends AccountView {
@@ -137,15 +136,9 @@ export function* appendEntry(ctx: Context, chain: Chain, fields: EntryFields): T
   }
   const leaf = leafOf(chain);
   leaf.entryCount += 1;
-  const body = entryBody({
-    ...fields,
-    account: leaf.id,
-    at: ctx.now,
-    revision: rootOf(chain).dataRevision,
-    seq: leaf.entryCount,
-  });
-  leaf.head = entryHash(leaf.head, body);
-  yield* run(insertEntry, [leaf.id, leaf.entryCount, body, leaf.head]);
+  const { delta, ...facts } = fields;
+  const entry = { ...facts, account: leaf.id, at: ctx.now, revision: rootOf(chain).dataRevision, seq: leaf.entryCount };
+  leaf.head = yield* writeEntry(delta === undefined ? entry : { ...entry, delta: packTotals(delta) }, leaf.head);
 }
 
 /** Marks the row for a write of status, limits, stop reason and revision too. */

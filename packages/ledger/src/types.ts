@@ -125,6 +125,9 @@ export interface Totals {
   readonly open: number;
   /** Requests whose outcome nobody knows. */
   readonly unknown: number;
+  /** The part of `tokens` that unknown requests are charged. */
+  readonly unknownTokens: number;
+  readonly unknownCostMicros: number;
   /** Complete answers without usage: charged at their hold. */
   readonly unmeasured: number;
   /** Requests whose charged cost is not a measured one: `costMicros` is then "at least". */

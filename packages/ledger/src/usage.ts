@@ -1,6 +1,7 @@
 import type { Usage } from '@stint/provider-hooks';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
+import { parseJson } from './stored-json.js';
 import type { TokenAccounting } from './types.js';
 
 const parts = [
@@ -57,4 +58,41 @@ export function isSameUsage(left: Usage | null, right: Usage | null): boolean {
   const rightCalls = right.providerToolCalls ?? {};
   const tools = new Set([...Object.keys(leftCalls), ...Object.keys(rightCalls)]);
   return [...tools].every((tool) => (leftCalls[tool] ?? 0) === (rightCalls[tool] ?? 0));
+}
+
+type PackedUsage = readonly [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  (number | null)?,
+  Readonly<Record<string, number>>?,
+];
+
+/** Usage as a row keeps it: a list of input, output, cache read, cache write, reasoning, total, cache write 1 h, tool calls. */
+export function packUsage(usage: Usage | null): string | null {
+  if (usage === null) return null;
+  const packed: unknown[] = parts.map((part) => usage[part]);
+  const { cacheWrite1hTokens, providerToolCalls } = usage;
+  if (cacheWrite1hTokens !== undefined || providerToolCalls !== undefined) packed.push(cacheWrite1hTokens ?? null);
+  if (providerToolCalls !== undefined) packed.push(providerToolCalls);
+  return JSON.stringify(packed);
+}
+
+export function unpackUsage(text: string | null): Usage | null {
+  if (text === null) return null;
+  const [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, totalTokens, oneHour, calls] =
+    parseJson<PackedUsage>(text);
+  return {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens,
+    totalTokens,
+    ...(typeof oneHour === 'number' ? { cacheWrite1hTokens: oneHour } : {}),
+    ...(calls === undefined ? {} : { providerToolCalls: calls }),
+  };
 }
