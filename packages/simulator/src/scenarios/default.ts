@@ -1,5 +1,7 @@
 import { systemText } from '../messages.js';
 import type { Answer, Scenario, ScenarioRequest } from '../scenario.js';
+import { act } from './act.js';
+import { actionLine } from './action-prompt.js';
 import { coordinate } from './coordinate.js';
 import { coordinatorLine } from './coordinator-prompt.js';
 
@@ -7,12 +9,19 @@ import { coordinatorLine } from './coordinator-prompt.js';
 export const defaultScenario: Scenario = (request) => withManner(request, answerAs(request));
 
 function answerAs(request: ScenarioRequest): Answer {
-  if (systemText(request).startsWith(coordinatorLine)) return coordinate(request);
+  const system = systemText(request);
+  if (system.startsWith(coordinatorLine)) return coordinate(request);
+  if (system.startsWith(actionLine)) return act(request);
   return { text: 'I am a simulated model. I plan and execute Stint work items; I do not hold conversations.' };
 }
 
-/** Variants that change how an answer is given, whatever it says. */
+const slowPieces = 16;
+
+/** The variant `slow`: the same answer, streamed over about two seconds. */
 function withManner(request: ScenarioRequest, answer: Answer): Answer {
   if (!request.variants.includes('slow')) return answer;
-  return { ...answer, firstPieceDelayMs: 150, pieceDelayMs: 90, pieceCharacters: 24 };
+  const calls = JSON.stringify(answer.toolCalls ?? []).length;
+  const characters = (answer.text?.length ?? 0) + (answer.reasoning?.length ?? 0) + calls;
+  const pieceCharacters = Math.max(4, Math.ceil(characters / slowPieces));
+  return { ...answer, firstPieceDelayMs: 200, pieceDelayMs: 110, pieceCharacters };
 }

@@ -1,0 +1,140 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { coordinate, type Item, runItem, runShell } from './mini-agent.test.support.js';
+import { families, makeSample, type Sample } from './sample-repository.test.support.js';
+import { type Simulator, startSimulator } from './server.js';
+
+const firstSeed = Math.floor(Math.random() * 1_000_000);
+let simulator: Simulator;
+const roots: string[] = [];
+
+beforeAll(async () => {
+  simulator = await startSimulator();
+});
+afterAll(async () => {
+  await simulator.close();
+  await Promise.all(roots.map((root) => rm(root, { recursive: true })));
+});
+
+async function sample(seed: number, family?: Sample['family']): Promise<Sample> {
+  const made = await makeSample(seed, family);
+  roots.push(made.root);
+  return made;
+}
+
+function itemFor(root: string | null, more: Partial<Item> = {}): Item {
+  const deliveryTarget = root === null ? 'response' : 'workspace_files';
+  return { url: simulator.url, model: 'default', root, goal: 'make the failing test pass', deliveryTarget, ...more };
+}
+
+describe(`the default scenario on samples from seed ${firstSeed}`, () => {
+  test.each(families.flatMap((family) => [0, 1].map((more) => [family, more] as const)))(
+    'repairs a wrong %s from what it read (draw %i)',
+    async (family, more) => {
+      const drawn = await sample(firstSeed + more, family);
+      const results = await runItem(itemFor(drawn.root));
+      const told = JSON.stringify(results.map(({ outcome }) => outcome['summary']));
+      expect(
+        results.map(({ id, outcome }) => [id, outcome['status']]),
+        told,
+      ).toEqual([
+        ['inspect', 'completed'],
+        ['repair', 'completed'],
+        ['deliver', 'completed'],
+      ]);
+      expect(await runShell(drawn.root, 'node --test')).toMatch(/^exit code 0/);
+      const [before, after] = [drawn.wrong, await readFile(join(drawn.root, drawn.sourcePath), 'utf8')].map((text) =>
+        text.split('\n'),
+      );
+      expect(after?.filter((line, index) => line !== before?.[index])).toHaveLength(1);
+      expect(results.at(-1)?.outcome['checks']).toMatchObject([
+        { criterionId: 'c1', status: 'passed' },
+        { criterionId: 'c2', status: 'passed' },
+      ]);
+    },
+  );
+
+  test.each(['list_directory', 'read_file', 'shell'])('is stuck when %s gives nothing back', async (tool) => {
+    const { root } = await sample(firstSeed + 7);
+    const results = await runItem(itemFor(root, { tamper: (name, result) => (name === tool ? '' : result) }));
+    expect(results.at(-1)?.outcome).toMatchObject({ status: 'failed', summary: expect.stringMatching(/^stuck/) });
+  });
+
+  test('is stuck when no single change makes the tests pass, and leaves the files as they were', async () => {
+    const drawn = await sample(firstSeed + 8, 'arithmetic');
+    const broken = (name: string, result: string) =>
+      name === 'shell' ? `exit code 1 after 1 ms\n# pass 0\n# fail 1` : result;
+    const results = await runItem(itemFor(drawn.root, { tamper: broken }));
+    expect(results.at(-1)?.outcome).toMatchObject({ status: 'failed', summary: expect.stringMatching(/^stuck/) });
+    expect(await readFile(join(drawn.root, drawn.sourcePath), 'utf8')).toBe(drawn.wrong);
+  });
+
+  test('answers in words without a work directory', async () => {
+    const [answer] = await runItem(itemFor(null, { goal: 'name three rivers' }));
+    expect(answer?.outcome).toMatchObject({
+      status: 'completed',
+      outputs: [{ kind: 'response', value: expect.stringContaining('three rivers') }],
+    });
+  });
+});
+
+describe('the Coordinator of the default scenario', () => {
+  const done = {
+    kind: 'work',
+    status: 'completed',
+    dependencies: [],
+    result: {
+      runId: 'r1',
+      summary: 'Did it.',
+      checks: [
+        { criterionId: 'c1', status: 'passed' },
+        { criterionId: 'c2', status: 'passed' },
+      ],
+      outputs: [{ kind: 'workspace_files', value: 'a.js' }],
+    },
+  };
+  const failed = { id: 'repair', kind: 'work', status: 'failed', dependencies: ['inspect'], note: 'stuck: no idea' };
+  const gate = { id: 'deliver', kind: 'deliver', status: 'blocked', dependencies: ['repair'] };
+
+  test('completes with the runs that passed each criterion when everything is finished', async () => {
+    const decision = JSON.parse(
+      await coordinate(itemFor('/tmp'), { kind: 'plan_used_up' }, [{ id: 'inspect', ...done }]),
+    );
+    expect(decision).toMatchObject({
+      decision: 'complete',
+      criteria: [
+        { id: 'c1', evidenceRunIds: ['r1'] },
+        { id: 'c2', evidenceRunIds: ['r1'] },
+      ],
+      outputs: [{ kind: 'workspace_files', text: 'a.js' }],
+    });
+  });
+
+  test('asks the person about a failed Action, and replaces it after the person wrote', async () => {
+    const actions = [failed, gate, { id: 'inspect', ...done }];
+    const asked = JSON.parse(await coordinate(itemFor('/tmp'), { kind: 'action_settled', action: 'repair' }, actions));
+    expect(asked).toMatchObject({ decision: 'ask_human', question: expect.stringContaining('stuck: no idea') });
+    const replanned = JSON.parse(await coordinate(itemFor('/tmp'), { kind: 'message', text: 'try again' }, actions));
+    expect(replanned).toMatchObject({
+      decision: 'plan',
+      mutations: [
+        { op: 'replace', id: 'repair', action: { id: 'repair-2', dependencies: ['inspect'], workspaceMode: 'shared' } },
+      ],
+    });
+  });
+
+  test('plans two Actions that do not depend on each other in the variant parallel', async () => {
+    const decision = JSON.parse(
+      await coordinate(itemFor('/tmp', { model: 'simulated:parallel' }), { kind: 'started' }, []),
+    );
+    const added = decision.mutations.map(({ action }: { action: { id: string; dependencies: string[] } }) => [
+      action.id,
+      action.dependencies,
+    ]);
+    expect(added.slice(0, 2)).toEqual([
+      ['inspect-sources', []],
+      ['inspect-tests', []],
+    ]);
+  });
+});

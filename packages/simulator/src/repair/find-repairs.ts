@@ -1,0 +1,153 @@
+import { runTests, type TestReport } from '../javascript/run-tests.js';
+import type { Statement } from '../javascript/syntax.js';
+import { type Constant, constantsOf, type Mutation, mutate, operatorMutations, replaceConstant } from './mutations.js';
+import { leafPairs, solveNumber, solveText } from './solve-constant.js';
+
+/** Sources and tests, all as text that was shown. Paths are relative to the workspace. */
+export interface Workspace {
+  readonly sources: ReadonlyMap<string, string>;
+  readonly tests: ReadonlyMap<string, string>;
+}
+
+export interface RepairSearch {
+  /** Changes after which every assertion holds (or may hold, if `evaluated` is false), the likeliest first. */
+  readonly repairs: readonly Mutation[];
+  /** False when the files could not be evaluated; the repairs are then guesses to be tried. */
+  readonly evaluated: boolean;
+  /** True when the assertions hold as the files are. */
+  readonly alreadyPasses: boolean;
+  /** Why the files could not be evaluated. */
+  readonly reason: string | null;
+}
+
+const mostRuns = 1_500;
+const enoughRepairs = 6;
+
+/**
+ * Looks for one operator or constant whose change makes every assertion hold. Candidates are computed from the sources
+ * and from what the assertions expect, and checked by an interpreter; none of the code is run by the host.
+ */
+export function findRepairs(workspace: Workspace): RepairSearch {
+  const bench = new Bench(workspace);
+  const base = bench.run(null);
+  if (base.unsupported !== null) return guesses(workspace, base.unsupported);
+  if (base.passed) return { repairs: [], evaluated: true, alreadyPasses: true, reason: null };
+  const repairs: Mutation[] = [];
+  for (const candidate of likeliestFirst(candidates(workspace, bench, base))) {
+    if (repairs.length >= enoughRepairs || bench.runs >= mostRuns) break;
+    if (bench.run(candidate).passed) repairs.push(candidate);
+  }
+  return { repairs, evaluated: true, alreadyPasses: false, reason: null };
+}
+
+/** Runs the tests with and without changes, and counts the runs. */
+class Bench {
+  readonly #files: ReadonlyMap<string, string>;
+  readonly #testPaths: readonly string[];
+  readonly #cache = new Map<string, readonly Statement[]>();
+  #maxSteps = 400_000;
+  runs = 0;
+
+  constructor({ sources, tests }: Workspace) {
+    this.#files = new Map([...sources, ...tests]);
+    this.#testPaths = [...tests.keys()];
+  }
+
+  run(mutation: Mutation | null): TestReport {
+    this.runs += 1;
+    const options = { cache: this.#cache, maxSteps: this.#maxSteps };
+    if (mutation === null) {
+      const report = runTests(this.#files, this.#testPaths, options);
+      this.#maxSteps = Math.min(this.#maxSteps, report.steps * 20 + 20_000); // a change that loops for ever ends soon
+      return report;
+    }
+    const changed = mutate(this.#files.get(mutation.path) ?? '', mutation);
+    const report = runTests(new Map(this.#files).set(mutation.path, changed), this.#testPaths, options);
+    this.#cache.delete(changed);
+    return report;
+  }
+}
+
+function candidates(workspace: Workspace, bench: Bench, base: TestReport): readonly Mutation[] {
+  const pool = constantsIn(workspace.tests);
+  return [...workspace.sources].flatMap(([path, source]) => [
+    ...operatorMutations(path, source),
+    ...constantsOf(path, source).flatMap((constant) =>
+      typeof constant.value === 'number'
+        ? numberMutations({ ...constant, value: constant.value }, pool, { bench, base })
+        : textMutations({ ...constant, value: constant.value }, pool, base),
+    ),
+  ]);
+}
+
+interface Pool {
+  readonly numbers: readonly number[];
+  readonly texts: readonly string[];
+}
+
+function constantsIn(files: ReadonlyMap<string, string>): Pool {
+  const values = [...files].flatMap(([path, source]) => constantsOf(path, source)).map(({ value }) => value);
+  const texts = values.filter((value) => typeof value === 'string');
+  const told = values.filter((value) => typeof value === 'number');
+  const numbers = [...told, ...texts.map((value) => value.length)].flatMap((value) => [
+    value,
+    value + 1,
+    value - 1,
+    -value,
+  ]);
+  return {
+    numbers: [...new Set(numbers)],
+    texts: [...new Set([...texts, ...texts.flatMap((value) => value.split(/\s+/))])],
+  };
+}
+
+function numberMutations(
+  constant: Constant & { readonly value: number },
+  pool: Pool,
+  { bench, base }: { readonly bench: Bench; readonly base: TestReport },
+): readonly Mutation[] {
+  const { value } = constant;
+  const probes = [value + 1, value === 0 ? 2 : value * 2].map((changed) => ({
+    value: changed,
+    pairs: leafPairs(bench.run(replaceConstant(constant, changed, 0))),
+  }));
+  const solved = solveNumber({ value, pairs: leafPairs(base) }, probes);
+  const near = [value + 1, value - 1, -value, value * 10, value / 10, value * 100, value / 100, 0, 1, 2];
+  return weighed(constant, [...solved, ...near, ...pool.numbers]);
+}
+
+function textMutations(
+  constant: Constant & { readonly value: string },
+  pool: Pool,
+  base: TestReport,
+): readonly Mutation[] {
+  const solved = solveText(constant.value, leafPairs(base));
+  const cased = [constant.value.toUpperCase(), constant.value.toLowerCase(), constant.value.trim()];
+  return weighed(constant, [...solved, ...cased, ...pool.texts]);
+}
+
+function weighed(constant: Constant, values: readonly (string | number)[]): readonly Mutation[] {
+  const others = [...new Set(values)].filter((value) => !Object.is(value, constant.value));
+  return others.map((value, index) => replaceConstant(constant, value, 1 + index / 4));
+}
+
+function likeliestFirst(mutations: readonly Mutation[]): readonly Mutation[] {
+  return [...mutations].sort((one, other) => one.weight - other.weight);
+}
+
+/** Without evaluation: the usual slips, and constants that a test file names. */
+function guesses(workspace: Workspace, reason: string): RepairSearch {
+  const pool = constantsIn(workspace.tests);
+  const repairs = [...workspace.sources].flatMap(([path, source]) => [
+    ...operatorMutations(path, source).filter((mutation) => mutation.weight === 0),
+    ...constantsOf(path, source).flatMap((constant) => {
+      const { value } = constant;
+      if (typeof value === 'number') return weighed(constant, [value + 1, value - 1]);
+      const alike = pool.texts.filter(
+        (text) => value !== '' && Math.abs(text.length - value.length) <= 1 && text !== value,
+      );
+      return weighed(constant, alike.slice(0, 2));
+    }),
+  ]);
+  return { repairs: likeliestFirst(repairs), evaluated: false, alreadyPasses: false, reason };
+}
