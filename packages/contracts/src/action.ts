@@ -31,6 +31,7 @@ export const actionSummarySchema = z.object({
   checkpoint: z.boolean(),
   generation: countSchema,
   attempt: countSchema,
+  /** Slugs of Actions of the same item. */
   dependencies: dependenciesSchema,
   /** One line for lists and graphs: the beginning of the objective. */
   headline: lineSchema,

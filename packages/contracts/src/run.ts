@@ -23,9 +23,8 @@ export type CriterionCheck = Readonly<z.infer<typeof criterionCheckSchema>>;
 export const outputSchema = z.object({ kind: z.string().max(64), value: textSchema });
 export type Output = Readonly<z.infer<typeof outputSchema>>;
 
-/** What a Run said when it ended. */
+/** What a completed Run handed over. */
 export const outcomeSchema = z.object({
-  status: openEnum(['completed', 'waiting', 'retryable', 'failed']),
   summary: textSchema,
   evidence: z.array(evidenceSchema).max(64),
   checks: z.array(criterionCheckSchema).max(CONTRACT_LIMITS.maxCriteria),
@@ -45,7 +44,6 @@ export const runSummarySchema = z.object({
   startedAt: timeSchema,
   endedAt: timeSchema.nullable(),
   reason: reasonSchema.nullable(),
-  question: textSchema.nullable(),
   loops: countSchema,
   toolCalls: countSchema,
   failedToolCalls: countSchema,

@@ -39,27 +39,21 @@ export const runStatusSchema = openEnum([
 ]);
 export type RunStatus = z.infer<typeof runStatusSchema>;
 
+/** `dispatching` = the request may have left; `unknown` = nobody knows; `written_off` = a person decided to leave it unknown. */
 export const turnStatusSchema = openEnum([
   'dispatching',
   'responded',
-  'refused',
-  'unknown',
-  'cancelled',
   'applied',
   'rejected',
-  'resolved',
+  'refused',
+  'unknown',
+  'written_off',
+  'cancelled',
 ]);
 export type TurnStatus = z.infer<typeof turnStatusSchema>;
 
-export const operationStatusSchema = openEnum([
-  'started',
-  'completed',
-  'failed',
-  'cancelled',
-  'unknown',
-  'applied',
-  'no_effect',
-]);
+/** `unknown` = nobody knows whether it had its effect. */
+export const operationStatusSchema = openEnum(['running', 'applied', 'no_effect', 'unknown']);
 export type OperationStatus = z.infer<typeof operationStatusSchema>;
 
 export const coordinatorStatusSchema = openEnum(['idle', 'queued', 'thinking']);
