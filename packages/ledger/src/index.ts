@@ -62,3 +62,16 @@ export type {
 export { createLedger, Ledger, type LedgerOptions, type WaitOptions } from './ledger.js';
 export { type StopNotice } from './stop-watch.js';
 export { wakeWaiters } from './waiters.js';
+export {
+  exportEntries,
+  type ListOptions,
+  listRequests,
+  type RequestFlag,
+  type RunTotals,
+  readCharges,
+  runTotals,
+} from './reports.js';
+export { replayAccount } from './replay.js';
+export { type Misfit, type Verification, verifyAccount } from './verify.js';
+export type { Entry, EntryType, StoredEntry } from './entries.js';
+export { type CostOfRequest } from './settle.js';

@@ -14,6 +14,10 @@ import {
 import { type AttemptChange, addAttempts, closeSubject, deferAttempt, restartAttempts } from './attempts.js';
 import { type FailureResult, recordFailure, recordSuccess } from './failures.js';
 import { type ReconcileInput, reconcileRequest } from './reconcile.js';
+import type { StoredEntry } from './entries.js';
+import { exportEntries, type ListOptions, listRequests } from './reports.js';
+import { replayAccount } from './replay.js';
+import { type Verification, verifyAccount } from './verify.js';
 import { recoverRequests } from './recover.js';
 import { type LedgerRequest, readRequest } from './requests.js';
 import { type ReserveInput, type ReserveResult, reserveRequest } from './reserve.js';
@@ -158,6 +162,25 @@ export class Ledger {
 
   async closeSubject(account: string, subject: string): Promise<boolean> {
     return await this.#write((ctx) => closeSubject(ctx, account, subject));
+  }
+
+  /** Checks hashes, sums and requests of the account and of all beneath it, in one consistent read. */
+  async verifyAccount(account: string): Promise<Verification> {
+    return await this.#db.read((ctx) => verifyAccount(ctx, account));
+  }
+
+  /** Runs the journal again and checks every admission at its place. */
+  async replayAccount(account: string): Promise<Verification> {
+    return await this.#db.read((ctx) => replayAccount(ctx, account));
+  }
+
+  async listRequests(account: string, options: ListOptions): Promise<readonly LedgerRequest[]> {
+    return await this.#db.read((ctx) => listRequests(ctx, account, options));
+  }
+
+  /** A page of the account's own journal lines after `afterSeq`, oldest first; empty at the end. */
+  async exportEntries(account: string, afterSeq = 0): Promise<readonly StoredEntry[]> {
+    return await this.#db.read((ctx) => exportEntries(ctx, account, afterSeq));
   }
 
   /** Tells the listener of each stop of the account or of an ancestor, the present one too. Answers the way to end it. */
