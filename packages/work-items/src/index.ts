@@ -1,5 +1,17 @@
+export { continueAction, type ContinueActionInput, retryAction, type RetryActionInput } from './action-commands.js';
+export {
+  actionTransitions,
+  type ActionTrigger,
+  isUnfinished,
+  satisfiesDependents,
+  unfinishedActionStatuses,
+} from './action-transitions.js';
+export { answerQuestion, type AnswerInput } from './answer-question.js';
+export { claimAction, type ClaimActionOptions, type ClaimedAction } from './claim-action.js';
 export { type CommandResult } from './commands.js';
 export { checkContract, type CheckedContract, type ContractInput } from './contract.js';
+export { beginCoordinatorTurn, type BegunTurn, failCoordinatorTurn, type TurnFailure } from './coordinator-turns.js';
+export { applyPlan, askHuman, completeItem, type DecisionResult, type FenceName } from './decisions.js';
 export {
   type BudgetStop,
   type DerivedStatus,
@@ -7,8 +19,30 @@ export {
   type StatusInput,
   withBudgetStop,
 } from './derive-status.js';
-export { invalidField, isWorkItemsError, WorkItemsError, type WorkItemsErrorCode } from './errors.js';
+export { endRun, type EndRunResult, type RunEnding, type RunReason, type Unresolved } from './end-run.js';
+export { isWorkItemsError, WorkItemsError, type WorkItemsErrorCode } from './errors.js';
 export { readBoardEvents, readEvents, workChannel } from './events.js';
+export { checkCoordinatorFence, checkRunFence } from './fences.js';
+export { type CompletionInput, type CompletionViolation } from './final-result.js';
+export {
+  acknowledgeInputs,
+  addInput,
+  type AddInputInput,
+  bindInputs,
+  closePendingInput,
+  pendingInputs,
+  unbindInputs,
+} from './inputs.js';
+export {
+  cancelItem,
+  type ItemCommand,
+  pauseItem,
+  requestStart,
+  type ResumeCommand,
+  resumeItem,
+  type WakeCommand,
+  wakeItem,
+} from './item-commands.js';
 export {
   getAction,
   getCoordinatorTurn,
@@ -33,7 +67,18 @@ export {
   maxConcurrentActionsRange,
   workItemLimits,
 } from './limits.js';
+export { claimMailbox, type ClaimMailboxOptions, type MailboxClaim, type StopReader } from './mailbox.js';
+export {
+  coordinatorTurnTransitions,
+  type CoordinatorTurnTrigger,
+  mailboxTransitions,
+  type MailboxTrigger,
+} from './mailbox-transitions.js';
+export { postMessage, type PostMessageInput } from './messages.js';
+export { assertNothingStuck } from './nothing-stuck.js';
 export { checkOutcome, type CheckStatus, type CriterionCheck, type EvidenceKind, type Outcome } from './outcome.js';
+export type { PlanMutation, PlannedAction, PlanNode, PlanRule, PlanViolation } from './plan-types.js';
+export { listOpenQuestions } from './questions.js';
 export type {
   Action,
   ActionInput,
@@ -64,4 +109,22 @@ export type {
   WorkItem,
   WorkspaceMode,
 } from './records.js';
+export {
+  type DeadClaim,
+  type DeadHold,
+  type DeadRun,
+  findDeadClaims,
+  findDeadHolds,
+  findDeadRuns,
+  recoverClaim,
+  type RecoverRunFacts,
+  recoverHold,
+  recoverRun,
+  releaseWorkspace,
+  resolveCoordinatorTurn,
+} from './recovery.js';
+export { runTransitions, type RunTrigger } from './run-transitions.js';
 export { workItemsMigrations } from './schema.js';
+export type { Actor, Transition, TransitionTable } from './transitions.js';
+export { type ContractChange, updateContract } from './update-contract.js';
+export { canonicalSlug, type PlanValidation, validatePlan } from './validate-plan.js';

@@ -7,10 +7,10 @@ import type { ItemStatus, WorkItem } from './records.js';
 import { type StoredRow, toWorkItem } from './rows.js';
 import { boundedText } from './text.js';
 
-const insertItem = `INSERT INTO work_items (id, status, title, goal, criteria, delivery_target, work_dir, workspace_key,
-  model, attachments, origin_session_id, on_unknown_request, max_attempts, creation_key, revision, plan_revision,
-  results_revision, coordinator_revision, event_seq, created_at, updated_at)
-  VALUES (?, 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, ?, ?) ON CONFLICT DO NOTHING`;
+const insertItem = `INSERT INTO work_items (id, status, title, goal, criteria, criteria_issued, delivery_target,
+  work_dir, workspace_key, model, attachments, origin_session_id, on_unknown_request, max_attempts, creation_key,
+  revision, plan_revision, results_revision, coordinator_revision, event_seq, created_at, updated_at)
+  VALUES (?, 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, ?, ?) ON CONFLICT DO NOTHING`;
 const selectByCreationKey = 'SELECT id FROM work_items WHERE creation_key = ?';
 const selectItem = 'SELECT * FROM work_items WHERE id = ?';
 const selectPage = 'SELECT * FROM work_items WHERE id < ? ORDER BY id DESC LIMIT ?';
@@ -57,6 +57,7 @@ function contractColumns(contract: CheckedContract): (string | number | null)[] 
     contract.title,
     contract.goal,
     JSON.stringify(contract.acceptanceCriteria),
+    contract.acceptanceCriteria.length,
     contract.deliveryTarget,
     contract.workDir,
     contract.workspaceKey,
@@ -94,4 +95,9 @@ export function* listWorkItems(_ctx: Context, options: ListWorkItemsOptions = {}
       ? yield* all<StoredRow>(selectPage, [before, limit])
       : yield* all<StoredRow>(selectPageByStatus, [before, options.status, limit]);
   return rows.map(toWorkItem);
+}
+
+/** True once an item is done or cancelled. */
+export function isEnded(item: Pick<WorkItem, 'finalResult' | 'cancelledAt'>): boolean {
+  return item.finalResult !== null || item.cancelledAt !== null;
 }

@@ -101,6 +101,8 @@ export interface WorkItem extends Revisions {
   readonly title: string;
   readonly goal: string;
   readonly acceptanceCriteria: readonly Criterion[];
+  /** Criterion ids given so far: an id never comes back with another text. */
+  readonly criteriaIssued: number;
   readonly deliveryTarget: DeliveryTarget | null;
   /** Canonical real path on the machine that `workspaceKey` names. */
   readonly workDir: string | null;
@@ -152,6 +154,8 @@ export interface Action {
   readonly resumeFromRunId: string | null;
   /** Attempts begun since the person last started the count anew. */
   readonly attempts: number;
+  /** The attempt that the next Run continues (after waiting or deferral); null: it begins one. */
+  readonly openAttemptId: string | null;
   /** Not claimed before this time, ms. */
   readonly notBefore: number | null;
   readonly readyAt: number | null;

@@ -15,6 +15,7 @@ export const workItemsMigrations: MigrationSet = {
           title TEXT NOT NULL,
           goal TEXT NOT NULL,
           criteria TEXT NOT NULL,
+          criteria_issued INTEGER NOT NULL,
           delivery_target TEXT,
           work_dir TEXT,
           workspace_key TEXT,
@@ -60,6 +61,7 @@ export const workItemsMigrations: MigrationSet = {
           current_run_id TEXT,
           resume_run_id TEXT,
           attempts INTEGER NOT NULL,
+          open_attempt_id TEXT,
           not_before BIGINT,
           ready_at BIGINT,
           outcome TEXT,
@@ -67,7 +69,8 @@ export const workItemsMigrations: MigrationSet = {
           closing_reason TEXT,
           created_at BIGINT NOT NULL,
           updated_at BIGINT NOT NULL,
-          UNIQUE (item_id, slug)
+          UNIQUE (item_id, slug),
+          CHECK ((status = 'running') = (current_run_id IS NOT NULL))
         )`,
         'CREATE INDEX work_actions_by_age ON work_actions (status, ready_at)',
         `CREATE TABLE work_runs (
@@ -86,8 +89,10 @@ export const workItemsMigrations: MigrationSet = {
           revision BIGINT NOT NULL,
           outcome TEXT,
           started_at BIGINT NOT NULL,
-          ended_at BIGINT
+          ended_at BIGINT,
+          CHECK ((status = 'running') = (ended_at IS NULL))
         )`,
+        "CREATE UNIQUE INDEX work_runs_one_running ON work_runs (action_id) WHERE status = 'running'",
         'CREATE INDEX work_runs_by_action ON work_runs (action_id, started_at)',
         'CREATE INDEX work_runs_by_item ON work_runs (item_id, started_at)',
         'CREATE INDEX work_runs_by_status ON work_runs (status, owner)',
@@ -157,6 +162,7 @@ export const workItemsMigrations: MigrationSet = {
           created_at BIGINT NOT NULL,
           UNIQUE (item_id, source_key)
         )`,
+        "CREATE UNIQUE INDEX work_mailbox_one_claimed ON work_mailbox (item_id) WHERE status = 'claimed'",
         'CREATE INDEX work_mailbox_by_age ON work_mailbox (status, created_at)',
         'CREATE INDEX work_mailbox_by_item ON work_mailbox (item_id, status)',
         `CREATE TABLE work_coordinator_turns (
@@ -173,8 +179,10 @@ export const workItemsMigrations: MigrationSet = {
           decision TEXT,
           error_code TEXT, error_message TEXT,
           started_at BIGINT NOT NULL,
-          ended_at BIGINT
+          ended_at BIGINT,
+          CHECK ((status = 'thinking') = (ended_at IS NULL))
         )`,
+        "CREATE UNIQUE INDEX work_coordinator_turns_one_thinking ON work_coordinator_turns (item_id) WHERE status = 'thinking'",
         'CREATE INDEX work_coordinator_turns_by_mailbox ON work_coordinator_turns (mailbox_id)',
         'CREATE INDEX work_coordinator_turns_by_item ON work_coordinator_turns (item_id, status)',
         `CREATE TABLE work_events (
