@@ -1,0 +1,126 @@
+import {
+  actionKindSchema,
+  type ActionDetail,
+  type ActionStatistics,
+  actionStatusSchema,
+  type ActionSummary,
+  cutToBytes,
+  DTO_LIMITS,
+  MAX_DTO_BYTES,
+  type RunDetail,
+  workspaceModeSchema,
+} from '@stint/contracts';
+import { jsonSize } from './json-size.js';
+import type { ActionRecord, ActionSources, QuestionRecord, RunCounts, RunRecord } from './records.js';
+import type { RedactionOptions } from './redact.js';
+import { shapeRunDetail, toOutcome, toRunSummary } from './run.js';
+import { TextGate } from './texts.js';
+
+/** What an Action's summary is made from. */
+export interface ActionParts {
+  readonly action: ActionRecord;
+  /** Of this Action, oldest first. */
+  readonly runs: readonly RunRecord[];
+  readonly runCounts: ReadonlyMap<string, RunCounts>;
+  /** The one that is asked now. */
+  readonly question: QuestionRecord | null;
+  readonly maximumAttempts: number | null;
+}
+
+const HEADLINE_BYTES = 160;
+
+/** One step of the plan with brief and outcome; the byte budget of the item may take those away again. */
+export function toActionSummary(parts: ActionParts, gate: TextGate): ActionSummary {
+  const { action, question, maximumAttempts, runs } = parts;
+  const cutsBefore = gate.cutCount;
+  const latestRun = runs.at(-1);
+  const brief = {
+    objective: gate.text(action.objective),
+    approach: gate.text(action.approach),
+    expectedResult: gate.text(action.expectedResult),
+  };
+  return {
+    id: action.id,
+    slug: action.slug,
+    kind: actionKindSchema.parse(action.kind),
+    status: actionStatusSchema.parse(action.status),
+    workspaceMode: workspaceModeSchema.parse(action.workspaceMode),
+    checkpoint: action.checkpoint,
+    generation: action.generation,
+    attempt: latestRun?.attempt ?? 0,
+    dependencies: [...action.dependencies],
+    headline: firstLine(brief.objective),
+    brief,
+    attempts: {
+      used: action.attempts,
+      maximum: maximumAttempts,
+      exhausted: maximumAttempts !== null && action.attempts >= maximumAttempts,
+    },
+    question: question === null ? null : gate.text(question.text),
+    reason: toReason(action, gate),
+    latestRun: latestRun === undefined ? null : toRunSummary(latestRun, gate, parts.runCounts.get(latestRun.id)),
+    outcome: action.outcome === null ? null : toOutcome(action.outcome, gate),
+    statistics: toActionStatistics(runs, parts.runCounts),
+    createdAt: action.createdAt,
+    updatedAt: action.updatedAt,
+    truncated: gate.cutCount > cutsBefore,
+  };
+}
+
+function firstLine(text: string): string {
+  return cutToBytes(text.trim().split('\n', 1)[0] ?? '', HEADLINE_BYTES);
+}
+
+function toReason(action: ActionRecord, gate: TextGate): ActionSummary['reason'] {
+  if (action.attention !== null) return { code: action.attention.code, message: gate.line(action.attention.message) };
+  if (action.closingReason !== null) return { code: action.status, message: gate.line(action.closingReason) };
+  return null;
+}
+
+function toActionStatistics(runs: readonly RunRecord[], runCounts: ReadonlyMap<string, RunCounts>): ActionStatistics {
+  const sum = { runs: runs.length, requests: 0, tokens: 0, loops: 0, toolCalls: 0, failedToolCalls: 0 };
+  for (const { id } of runs) {
+    const counts = runCounts.get(id);
+    if (counts === undefined) continue;
+    sum.requests += counts.requests;
+    sum.tokens += counts.tokens;
+    sum.loops += counts.loops;
+    sum.toolCalls += counts.toolCalls;
+    sum.failedToolCalls += counts.failedToolCalls;
+  }
+  return sum;
+}
+
+/** One Action with its Runs, newest first, at most 512 KiB of JSON. Older Runs are cut first, and counted. */
+export function toActionDetail(sources: ActionSources, redaction: RedactionOptions): ActionDetail {
+  const gate = new TextGate(redaction);
+  const runs = sources.runs.slice(0, DTO_LIMITS.maxRunsPerAction);
+  const summary = toActionSummary(actionPartsOf(sources), gate);
+  const pendingInputs = gate.list(sources.pendingInputs, 64, ({ text }) => gate.line(text));
+  const head = { ...summary, itemId: sources.itemId, pendingInputs };
+  const shaped: RunDetail[] = [];
+  let room = MAX_DTO_BYTES - jsonSize(head) - LIST_ROOM;
+  for (const run of runs) {
+    const detail = shapeRunDetail(run, gate, Math.floor(room / 2));
+    const size = jsonSize(detail) + 1;
+    if (size > room) break;
+    room -= size;
+    shaped.push(detail);
+  }
+  const omittedRunCount = sources.unreadRunCount + sources.runs.length - shaped.length;
+  return { ...head, runs: shaped, omittedRunCount, truncated: gate.cutCount > 0 || omittedRunCount > 0 };
+}
+
+const LIST_ROOM = 256;
+
+function actionPartsOf(sources: ActionSources): ActionParts {
+  const { action, runs, question, subject } = sources;
+  const counted = runs.flatMap(({ run, counts }) => (counts === undefined ? [] : [[run.id, counts] as const]));
+  return {
+    action,
+    runs: runs.map(({ run }) => run).toReversed(),
+    runCounts: new Map(counted),
+    question,
+    maximumAttempts: subject?.maximum ?? null,
+  };
+}

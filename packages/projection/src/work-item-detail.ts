@@ -1,0 +1,129 @@
+import {
+  type ActionSummary,
+  CONTRACT_LIMITS,
+  type Contract,
+  deliveryTargetSchema,
+  DTO_LIMITS,
+  type WorkItemDetail,
+  workItemStatusSchema,
+} from '@stint/contracts';
+import { type ActionParts, toActionSummary } from './action.js';
+import { fitDetail } from './detail-budget.js';
+import { toExecutionControl, toExecutionStatistics } from './execution.js';
+import { toFinalResult } from './final-result.js';
+import { type ActionFragment, fragmentKey, type FragmentStore } from './fragments.js';
+import { toGoalProgress } from './goal-progress.js';
+import { jsonSize } from './json-size.js';
+import { toMessagePage } from './messages.js';
+import { toNeeds } from './needs.js';
+import type { ActionRecord, ItemRecord, RunRecord, WorkItemSources } from './records.js';
+import { TextGate } from './texts.js';
+import { toOperationSummary, toTurnSummary } from './turn.js';
+import { type ProjectionOptions, toCoordinatorStatus, toItemReason, toRevisions } from './work-item-summary.js';
+
+export interface DetailOptions extends ProjectionOptions {
+  /** The Action whose body is kept longest. @default the running one, else the last that changed */
+  readonly currentActionId?: string;
+  /** Keeps what was made of each Action, so that the next detail makes only what changed. @default none */
+  readonly fragments?: FragmentStore;
+}
+
+/** One WorkItem whole, at most 512 KiB of JSON, every cut counted; see `fitDetail` for what is cut first. */
+export function toWorkItemDetail(sources: WorkItemSources, options: DetailOptions = {}): WorkItemDetail {
+  const { records, account, runCounts } = sources;
+  const { item, runs } = records;
+  const gate = new TextGate({ ...options, workspaceRoot: item.workDir });
+  const fragments = toFragments(sources, options);
+  const coordinatorQuestion = records.openQuestions.find(({ actionId }) => actionId === null) ?? null;
+  const whole: WorkItemDetail = {
+    id: item.id,
+    storeId: sources.storeId,
+    status: workItemStatusSchema.parse(sources.derived?.status ?? item.status),
+    reason: toItemReason(sources, gate),
+    revisions: toRevisions(item),
+    createdAt: item.createdAt,
+    updatedAt: item.updatedAt,
+    contract: toContract(item, gate),
+    goalProgress: toGoalProgress(item, records.actions, gate),
+    coordinator: {
+      status: toCoordinatorStatus(sources),
+      question: coordinatorQuestion === null ? null : gate.text(coordinatorQuestion.text),
+      since: records.thinkingTurn?.startedAt ?? coordinatorQuestion?.askedAt ?? null,
+    },
+    actions: [],
+    omittedActionCount: 0,
+    conversation: toMessagePage(records, gate),
+    ...toNeeds(sources, gate),
+    unknownTurns: gate.list(sources.unknownTurns, DTO_LIMITS.maxNeeds, (turn) => toTurnSummary(turn, gate)),
+    unknownOperations: gate.list(sources.unknownOperations, DTO_LIMITS.maxNeeds, (one) =>
+      toOperationSummary(one, gate),
+    ),
+    statistics: toExecutionStatistics(account, runs, runCounts),
+    control: toExecutionControl(account),
+    finalResult:
+      item.finalResult === null ? null : toFinalResult(item.finalResult, item.completedAt ?? item.updatedAt, gate),
+    lastEventSeq: item.lastEventSeq,
+    maskedSecretCount: fragments.reduce((sum, { maskedCount }) => sum + maskedCount, gate.maskedCount),
+    truncated: gate.cutCount > 0 || fragments.some(({ summary }) => summary.truncated),
+  };
+  return fitDetail(whole, fragments, options.currentActionId ?? currentActionOf(records.actions));
+}
+
+function toContract(item: ItemRecord, gate: TextGate): Contract {
+  return {
+    title: gate.show(item.title, CONTRACT_LIMITS.maxTitleBytes).text,
+    goal: gate.show(item.goal, CONTRACT_LIMITS.maxGoalBytes).text,
+    acceptanceCriteria: item.acceptanceCriteria.map(({ id, text }) => ({
+      id,
+      text: gate.show(text, CONTRACT_LIMITS.maxCriterionBytes).text,
+    })),
+    omittedCriteriaCount: 0,
+    deliveryTarget: item.deliveryTarget === null ? null : deliveryTargetSchema.parse(item.deliveryTarget),
+    workDir: item.workDir,
+    model: item.model,
+  };
+}
+
+function toFragments(sources: WorkItemSources, options: DetailOptions): ActionFragment[] {
+  const { records, account, runCounts } = sources;
+  const runsOfAction = groupByAction(records.runs);
+  const questions = new Map(records.openQuestions.map((question) => [question.actionId, question]));
+  const maxima = new Map(account.subjects.map(({ subject, maximum }) => [subject, maximum]));
+  return records.actions.map((action) => {
+    const runs = runsOfAction.get(action.id) ?? [];
+    const maximumAttempts = maxima.get(action.id) ?? account.limits.maxAttempts ?? null;
+    const question = questions.get(action.id) ?? null;
+    const parts: ActionParts = { action, runs, runCounts, question, maximumAttempts };
+    return toFragment(parts, records.item.workDir, options);
+  });
+}
+
+function toFragment(parts: ActionParts, workspaceRoot: string | null, options: DetailOptions): ActionFragment {
+  const key = fragmentKey(parts);
+  const kept = options.fragments?.get(parts.action.id);
+  if (kept?.key === key) return kept;
+  const gate = new TextGate({ ...options, workspaceRoot });
+  const summary: ActionSummary = toActionSummary(parts, gate);
+  const fragment = { key, summary, bytes: jsonSize(summary), maskedCount: gate.maskedCount };
+  options.fragments?.set(parts.action.id, fragment);
+  return fragment;
+}
+
+function groupByAction(runs: readonly RunRecord[]): ReadonlyMap<string, RunRecord[]> {
+  const groups = new Map<string, RunRecord[]>();
+  for (const run of runs) {
+    const group = groups.get(run.actionId);
+    if (group === undefined) groups.set(run.actionId, [run]);
+    else group.push(run);
+  }
+  return groups;
+}
+
+function currentActionOf(actions: readonly ActionRecord[]): string | null {
+  const running = actions.find(({ status }) => status === 'running');
+  const latest = actions.reduce<ActionRecord | undefined>(
+    (best, action) => (best === undefined || action.updatedAt > best.updatedAt ? action : best),
+    undefined,
+  );
+  return (running ?? latest)?.id ?? null;
+}
