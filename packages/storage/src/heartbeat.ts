@@ -85,8 +85,8 @@ export class Heartbeat {
     this.#expiresAt = (await this.#engine.writeQuietly((ctx) => renewHeartbeat(ctx, owner, leaseMs))) ?? null;
     if (this.#expiresAt !== null) return;
     this.#engine.owner = this.#options.ids();
-    await this.#register();
     onLost({ owner, newOwner: this.#engine.owner });
+    await this.#register();
   }
 
   async #register(): Promise<void> {

@@ -8,7 +8,6 @@ import { isSqliteBusy, mapSqliteError } from './sqlite-errors.js';
 import { type Connection, walBytes } from './sqlite-file.js';
 import { retryWhileBusy } from './sqlite-retry.js';
 import { StatementCache } from './sqlite-statements.js';
-import { checkParams } from './value.js';
 
 /** After this many writes in a row the event loop gets a turn: awaited writes alone would never let it have one. */
 const writesPerTurn = 32;
@@ -53,7 +52,7 @@ export class SqliteEngine implements Engine {
   readonly #commit: BareStatement;
   readonly #rollback: BareStatement;
   readonly #queue: Job[] = [];
-  #draining = false;
+  #draining: Promise<void> | undefined;
   #writesThisTurn = 0;
 
   constructor(connection: Connection, options: SqliteEngineOptions) {
@@ -69,7 +68,7 @@ export class SqliteEngine implements Engine {
   }
 
   write<T>(body: Body<T>): Promise<T> {
-    if (this.#draining || this.#writesThisTurn >= writesPerTurn) return this.#enqueue(body, false);
+    if (this.#draining !== undefined || this.#writesThisTurn >= writesPerTurn) return this.#enqueue(body, false);
     this.#writesThisTurn += 1;
     try {
       return Promise.resolve(this.#transact(body, true, false));
@@ -101,7 +100,7 @@ export class SqliteEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    while (this.#draining) await nextTurn();
+    while (this.#draining !== undefined) await this.#draining;
     this.#connection.close();
   }
 
@@ -118,12 +117,11 @@ export class SqliteEngine implements Engine {
     return new Promise<T>((resolve, reject) => {
       const attempt = (): T => this.#transact(body, true, quiet);
       this.#queue.push({ attempt, resolve: resolve as Job['resolve'], reject });
-      if (!this.#draining) void this.#drain();
+      this.#draining ??= this.#drain();
     });
   }
 
   async #drain(): Promise<void> {
-    this.#draining = true;
     for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
       if (this.#writesThisTurn >= writesPerTurn) {
         await nextTurn();
@@ -132,7 +130,7 @@ export class SqliteEngine implements Engine {
       this.#writesThisTurn += 1;
       await retryWhileBusy(job.attempt, this.#options.busyTimeoutMs).then(job.resolve, job.reject);
     }
-    this.#draining = false;
+    this.#draining = undefined;
   }
 
   #transact<T>(body: Body<T>, writes: boolean, quiet: boolean): T {
@@ -175,7 +173,6 @@ export class SqliteEngine implements Engine {
       way.notified.push(sql);
       return undefined;
     }
-    checkParams(sql, params);
     const prepared = this.#cache.get(sql);
     if (!way.writes && !prepared.readOnly) throw refuseInRead(sql);
     try {

@@ -1,7 +1,7 @@
 import type { Statement as NativeStatement } from 'better-sqlite3';
 import { mapSqliteError } from './sqlite-errors.js';
 import type { Connection } from './sqlite-file.js';
-import { refusedColumn, type Row, type Value } from './value.js';
+import { refusedColumn, refusedParam, type Row, type Value } from './value.js';
 
 /** Row locks are Postgres's; on SQLite the whole transaction holds the store. */
 const rowLock = /\s+FOR (?:NO KEY )?UPDATE(?: SKIP LOCKED)?\s*$/;
@@ -12,6 +12,7 @@ type Native = NativeStatement<unknown[], unknown>;
 
 /** A prepared statement that answers rows of safe integers, text and null. */
 export class PreparedStatement {
+  readonly #sql: string;
   readonly #native: Native;
   #columns: readonly string[];
   readonly returnsRows: boolean;
@@ -19,6 +20,7 @@ export class PreparedStatement {
   readonly readOnly: boolean;
 
   constructor(connection: Connection, sql: string) {
+    this.#sql = sql;
     const lockless = sql.replace(rowLock, '');
     this.#native = connection.prepare(lockless);
     this.returnsRows = this.#native.reader;
@@ -28,18 +30,18 @@ export class PreparedStatement {
   }
 
   first(params: readonly Value[]): Row | undefined {
-    const values = this.#native.get(bindable(params)) as unknown[] | undefined;
+    const values = this.#native.get(bindable(this.#sql, params)) as unknown[] | undefined;
     return values === undefined ? undefined : this.#row(values);
   }
 
   rows(params: readonly Value[]): Row[] {
-    const rows = this.#native.all(bindable(params)) as unknown[];
+    const rows = this.#native.all(bindable(this.#sql, params)) as unknown[];
     for (let index = 0; index < rows.length; index += 1) rows[index] = this.#row(rows[index] as unknown[]);
     return rows as Row[];
   }
 
   changes(params: readonly Value[]): number {
-    return this.#native.run(bindable(params)).changes;
+    return this.#native.run(bindable(this.#sql, params)).changes;
   }
 
   #row(values: unknown[]): Row {
@@ -56,12 +58,17 @@ export class PreparedStatement {
   }
 }
 
-/** better-sqlite3 binds numbers as REAL, so that 5 / 2 is 2.5 and 5 || '' is '5.0'; a bigint is bound as INTEGER. */
-function bindable(params: readonly Value[]): unknown[] {
+/**
+ * Checks the parameters (see `checkParams`) and copies them as better-sqlite3 wants them: a number would be bound as REAL,
+ * so that 5 / 2 is 2.5 and 5 || '' is '5.0'; a bigint is bound as INTEGER.
+ */
+function bindable(sql: string, params: readonly Value[]): unknown[] {
   const bound: unknown[] = params.slice();
   for (let index = 0; index < bound.length; index += 1) {
     const value = bound[index];
-    if (typeof value === 'number') bound[index] = BigInt(value);
+    if (typeof value === 'string' || value === null) continue;
+    if (!Number.isSafeInteger(value)) throw refusedParam(sql, index, value);
+    bound[index] = BigInt(value as number);
   }
   return bound;
 }

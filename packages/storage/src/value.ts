@@ -15,7 +15,8 @@ export function checkParams(sql: string, params: readonly Value[]): void {
   }
 }
 
-function refusedParam(sql: string, index: number, value: unknown): StoreError {
+/** The error for a parameter that would be rounded, or is of another type. */
+export function refusedParam(sql: string, index: number, value: unknown): StoreError {
   const what = typeof value === 'number' || typeof value === 'bigint' ? `${typeof value} ${value}` : typeof value;
   return new StoreError(
     'value_refused',
