@@ -45,7 +45,7 @@ export interface Fault {
   readonly name: FaultName;
   /** Value of Retry-After: seconds, a date, or nonsense. For `rate_limit_retry_after`. @default '1' */
   readonly retryAfter?: string | undefined;
-  /** Milliseconds between writes, for `slow_drip` and `keep_alives_only`. @default 10 and 50 */
+  /** Milliseconds between writes, for `slow_drip` and `keep_alives_only`. @default 5 and 50 */
   readonly delayMs?: number | undefined;
   /** Size of the event, for `huge_chunk`. @default 1048576 */
   readonly bytes?: number | undefined;

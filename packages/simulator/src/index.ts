@@ -9,6 +9,7 @@ export {
   systemText,
   turnsTaken,
 } from './messages.js';
+export { loadScenario } from './load-scenario.js';
 export type { ServedRequest } from './request-log.js';
 export type {
   Answer,

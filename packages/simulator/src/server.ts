@@ -50,6 +50,8 @@ export interface Simulator extends AsyncDisposable {
 }
 
 const protocols: readonly Protocol[] = [chatCompletions, responses, anthropicMessages];
+/** Where a redirect leads to: the same service, without faults. */
+const redirected = '/redirected';
 const maxBodyBytes = 64 * 1_048_576;
 
 /** Starts a server. @throws TypeError for an unknown scenario name; rejects when the port or the log is not free. */
@@ -146,13 +148,15 @@ interface Service {
 
 async function answerRequest(service: Service): Promise<Partial<ServedRequest>> {
   const { desk, protocol, exchange, ordinal, early, signal } = service;
-  const { request, response } = exchange;
+  const { path, request, response } = exchange;
   if (early?.name === 'reset_before_read') return reset(response, early);
   const body = parsedOrNull(await readBody(request));
   if (body === null) return refuse(service, 400, 'The request body is not JSON.');
   const parsed = protocol.parseRequest(record(body));
   const answer = desk.scenario({ ...parsed, variants: variantsOf(parsed.model), protocol: protocol.name });
-  const fault = early ?? (answer.fault === undefined ? null : toFault(answer.fault));
+  const fault = path.startsWith(redirected)
+    ? null
+    : (early ?? (answer.fault === undefined ? null : toFault(answer.fault)));
   const known = { model: parsed.model, stream: parsed.stream, fault: fault?.name ?? null };
   desk.log.update(ordinal, known);
   const refusal = refuseByFault(service, fault);
@@ -204,7 +208,7 @@ function refuse(service: Service, status: number, message: string): Partial<Serv
 
 /** The place it leads to answers without the fault, so that a client which follows is found in the log. */
 function redirect(response: ServerResponse, path: string): Partial<ServedRequest> {
-  response.writeHead(307, { location: `/redirected${path}` }).end();
+  response.writeHead(307, { location: `${redirected}${path}` }).end();
   return { status: 307 };
 }
 
@@ -214,7 +218,7 @@ function reset(response: ServerResponse, fault: Fault): Partial<ServedRequest> {
 }
 
 function chosenFault(desk: Desk, arrived: ArrivedRequest, request: IncomingMessage): Fault | null {
-  if (arrived.path.startsWith('/redirected/')) return null;
+  if (arrived.path.startsWith(redirected)) return null;
   const header = request.headers['x-simulator-fault'];
   const chosen = typeof header === 'string' ? (header as FaultName) : desk.faults?.(arrived);
   return chosen === null || chosen === undefined ? null : toFault(chosen);

@@ -129,7 +129,7 @@ async function drip({ response, fault, signal }: Transmission, body: string): Pr
   const size = Math.max(7, Math.ceil(bytes.length / 60));
   for (let at = 0; at < bytes.length && !signal.aborted; at += size) {
     await write(response, bytes.subarray(at, at + size), signal);
-    await pause(fault?.delayMs ?? 10, signal);
+    await pause(fault?.delayMs ?? 5, signal);
   }
   return end(response, '', signal);
 }

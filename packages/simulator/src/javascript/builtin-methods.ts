@@ -160,7 +160,7 @@ export const collectionMethods: Methods<Box> = {
   entries: (self) => [...entriesOf(self)].map((entry) => [...entry]),
   forEach: (self, [callback]) => {
     const called = callable(callback, 'the callback');
-    for (const [key, value] of [...entriesOf(self)]) called.invoke(undefined, [value, key, self]);
+    for (const [key, value] of Array.from(entriesOf(self))) called.invoke(undefined, [value, key, self]);
     return undefined;
   },
   get: (self, [key]) => entriesOf(self).get(key),

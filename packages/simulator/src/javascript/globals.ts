@@ -139,9 +139,7 @@ function objectFunctions(): Callable {
 function arrayFunctions(): Callable {
   const make: Native = (args) => {
     const [length] = args;
-    return args.length === 1 && typeof length === 'number'
-      ? new Array<Value>(bounded(length)).fill(undefined)
-      : [...args];
+    return args.length === 1 && typeof length === 'number' ? Array.from<Value>({ length: bounded(length) }) : [...args];
   };
   return withFields(native('Array', make, make), {
     isArray: native('isArray', ([value]) => Array.isArray(value)),

@@ -3,11 +3,23 @@ import type { ClassMember, Element, Expression, ObjectMember, Pattern } from './
 import type { TokenReader } from './token-reader.js';
 import { Unsupported } from './tokenize.js';
 
-const precedence: Readonly<Record<string, number>> = {
-  ...{ '??': 1, '||': 2, '&&': 3, '|': 4, '^': 5, '&': 6, '==': 7, '!=': 7, '===': 7, '!==': 7 },
-  ...{ '<': 8, '>': 8, '<=': 8, '>=': 8, in: 8, instanceof: 8, '<<': 9, '>>': 9, '>>>': 9 },
-  ...{ '+': 10, '-': 10, '*': 11, '/': 11, '%': 11, '**': 12 },
-};
+/** Binary operators, the loosest first; those of one row bind alike. */
+const precedence: ReadonlyMap<string, number> = new Map(
+  [
+    '??',
+    '||',
+    '&&',
+    '|',
+    '^',
+    '&',
+    '== != === !==',
+    '< > <= >= in instanceof',
+    '<< >> >>>',
+    '+ -',
+    '* / %',
+    '**',
+  ].flatMap((row, level) => row.split(' ').map((operator) => [operator, level + 1] as const)),
+);
 const logical = new Set(['??', '||', '&&']);
 const assignments = new Set([
   '=',
@@ -124,7 +136,7 @@ export class ExpressionReader {
     for (;;) {
       const { type, raw: operator } = this.#tokens.peek();
       const level =
-        type === 'punctuator' || operator === 'in' || operator === 'instanceof' ? precedence[operator] : undefined;
+        type === 'punctuator' || operator === 'in' || operator === 'instanceof' ? precedence.get(operator) : undefined;
       if (level === undefined || level <= least || (operator === 'in' && !allowIn)) return left;
       this.#tokens.next();
       const right = this.#binary(operator === '**' ? level - 1 : level, allowIn);

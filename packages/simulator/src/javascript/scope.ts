@@ -41,10 +41,9 @@ export class Scope {
   }
 
   #find(name: string): Binding {
-    for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
-      const binding = scope.#bindings.get(name);
-      if (binding !== undefined) return binding;
-    }
-    throw new Unsupported(`The name ${name} is not known.`);
+    const binding = this.#bindings.get(name);
+    if (binding !== undefined) return binding;
+    if (this.parent === null) throw new Unsupported(`The name ${name} is not known.`);
+    return this.parent.#find(name);
   }
 }

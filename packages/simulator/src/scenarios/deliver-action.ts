@@ -51,7 +51,7 @@ interface Claim {
 function claimOf({ dependencies }: ActionPrompt): Claim {
   const files = dependencies.flatMap(({ outputs }) => outputs.filter(({ kind }) => kind === 'workspace_files'));
   const told = dependencies.flatMap(({ evidence }) => evidence);
-  const testRun = told.findLast(({ kind, value }) => kind === 'test' && / 0 failed$/.test(value))?.value ?? null;
+  const testRun = told.findLast(({ kind, value }) => kind === 'test' && value.endsWith(' 0 failed'))?.value ?? null;
   const changes = told.flatMap(({ kind, value }) => (kind === 'text' ? changeOf(value) : []));
   const summary = dependencies.findLast(({ status }) => status === 'completed')?.summary ?? '';
   return { files: [...new Set(files.map(({ value }) => value))], changes, testRun, summary };
