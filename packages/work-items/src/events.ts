@@ -1,4 +1,4 @@
-import { all, type Context, notify, run, type Transaction } from '@stint/storage';
+import { all, type Context, notify, one, run, type Transaction } from '@stint/storage';
 import { workItemLimits } from './limits.js';
 import type { WorkEvent } from './records.js';
 import { type StoredRow, toWorkEvent } from './rows.js';
@@ -13,6 +13,8 @@ const insertEvent = `INSERT INTO work_events (item_id, seq, board_seq, type, act
   SELECT i.id, i.event_seq, b.seq, ?, ?, ?, ?, ? FROM work_items i, work_board b WHERE i.id = ? AND b.id = 1`;
 const selectEvents = 'SELECT * FROM work_events WHERE item_id = ? AND seq > ? ORDER BY seq LIMIT ?';
 const selectBoardEvents = 'SELECT * FROM work_events WHERE board_seq > ? ORDER BY board_seq LIMIT ?';
+
+const selectBoardSeq = 'SELECT seq FROM work_board WHERE id = 1';
 
 export interface NewEvent {
   readonly itemId: string;
@@ -58,4 +60,10 @@ export function* readBoardEvents(
 ): Transaction<readonly WorkEvent[]> {
   const rows = yield* all<StoredRow>(selectBoardEvents, [options.since, options.limit ?? 200]);
   return rows.map(toWorkEvent);
+}
+
+/** Board number of the last event of all items; 0 before the first. */
+export function* lastBoardSeq(_ctx: Context): Transaction<number> {
+  const row = yield* one<{ seq: number }>(selectBoardSeq);
+  return Number(row?.seq ?? 0);
 }

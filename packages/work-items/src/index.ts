@@ -21,7 +21,7 @@ export {
 } from './derive-status.js';
 export { endRun, type EndRunResult, type RunEnding, type RunReason, type Unresolved } from './end-run.js';
 export { isWorkItemsError, WorkItemsError, type WorkItemsErrorCode } from './errors.js';
-export { readBoardEvents, readEvents, workChannel } from './events.js';
+export { lastBoardSeq, readBoardEvents, readEvents, workChannel } from './events.js';
 export { checkCoordinatorFence, checkRunFence } from './fences.js';
 export { type CompletionInput, type CompletionViolation } from './final-result.js';
 export {
@@ -55,8 +55,11 @@ export {
   type WorkspaceHold,
 } from './item-records.js';
 export {
+  countItems,
   createWorkItem,
   type CreateWorkItemInput,
+  findActionIds,
+  findItemIds,
   getWorkItem,
   listWorkItems,
   type ListWorkItemsOptions,
@@ -67,6 +70,7 @@ export {
   maxConcurrentActionsRange,
   workItemLimits,
 } from './limits.js';
+export { lockItem } from './lock.js';
 export { claimMailbox, type ClaimMailboxOptions, type MailboxClaim, type StopReader } from './mailbox.js';
 export {
   coordinatorTurnTransitions,

@@ -11,10 +11,17 @@ const insertItem = `INSERT INTO work_items (id, status, title, goal, criteria, c
   work_dir, workspace_key, model, attachments, origin_session_id, on_unknown_request, max_attempts, creation_key,
   revision, plan_revision, results_revision, coordinator_revision, event_seq, created_at, updated_at)
   VALUES (?, 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, ?, ?) ON CONFLICT DO NOTHING`;
+const countCreated = 'UPDATE work_board SET item_count = item_count + 1 WHERE id = 1';
+const selectCount = 'SELECT item_count FROM work_board WHERE id = 1';
 const selectByCreationKey = 'SELECT id FROM work_items WHERE creation_key = ?';
 const selectItem = 'SELECT * FROM work_items WHERE id = ?';
-const selectPage = 'SELECT * FROM work_items WHERE id < ? ORDER BY id DESC LIMIT ?';
-const selectPageByStatus = 'SELECT * FROM work_items WHERE id < ? AND status = ? ORDER BY id DESC LIMIT ?';
+const selectIdRange = `SELECT id FROM work_items WHERE id >= ? AND (CAST(? AS TEXT) IS NULL OR id < ?)
+  ORDER BY id LIMIT ?`;
+const selectActionIdRange = `SELECT id FROM work_actions WHERE id >= ? AND (CAST(? AS TEXT) IS NULL OR id < ?)
+  ORDER BY id LIMIT ?`;
+const selectPage = 'SELECT * FROM work_items WHERE (CAST(? AS TEXT) IS NULL OR id < ?) ORDER BY id DESC LIMIT ?';
+const selectPageByStatus = `SELECT * FROM work_items WHERE (CAST(? AS TEXT) IS NULL OR id < ?) AND status = ?
+  ORDER BY id DESC LIMIT ?`;
 
 export interface CreateWorkItemInput extends ContractInput {
   /** @default a new UUIDv7 */
@@ -37,6 +44,7 @@ export function* createWorkItem(
   const itemId = checkItemId(input.id ?? ctx.newId());
   const inserted = yield* run(insertItem, [itemId, ...contractColumns(contract), creationKey, ctx.now, ctx.now]);
   if (inserted === 0) return { itemId: yield* firstItemId(itemId, creationKey), created: false };
+  yield* run(countCreated);
   yield* writeEvent(ctx, { itemId, type: 'item.created', text: contract.title });
   return { itemId, created: true };
 }
@@ -84,17 +92,39 @@ export interface ListWorkItemsOptions {
   readonly limit?: number;
 }
 
-const afterAllIds = '\u{10FFFF}';
-
 /** A page of items, newest first. Ids are in the order of creation. */
 export function* listWorkItems(_ctx: Context, options: ListWorkItemsOptions = {}): Transaction<readonly WorkItem[]> {
-  const before = options.before ?? afterAllIds;
+  const before = options.before ?? null;
   const limit = options.limit ?? 100;
   const rows =
     options.status === undefined
-      ? yield* all<StoredRow>(selectPage, [before, limit])
-      : yield* all<StoredRow>(selectPageByStatus, [before, options.status, limit]);
+      ? yield* all<StoredRow>(selectPage, [before, before, limit])
+      : yield* all<StoredRow>(selectPageByStatus, [before, before, options.status, limit]);
   return rows.map(toWorkItem);
+}
+
+/** How many items the store holds; a kept counter, not a scan. */
+export function* countItems(_ctx: Context): Transaction<number> {
+  const row = yield* one<{ item_count: number }>(selectCount);
+  return Number(row?.item_count ?? 0);
+}
+
+/** Ids of items that begin with `prefix`, in order; at most `limit`. */
+export function* findItemIds(_ctx: Context, prefix: string, limit: number): Transaction<readonly string[]> {
+  const rows = yield* all<{ id: string }>(selectIdRange, [prefix, endOfRange(prefix), endOfRange(prefix), limit]);
+  return rows.map((row) => row.id);
+}
+
+/** The first text after all that begin with `prefix`; null: no end. Ids are ASCII. */
+function endOfRange(prefix: string): string | null {
+  if (prefix === '') return null;
+  return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+}
+
+/** Ids `<itemId>/<slug>` of Actions that begin with `prefix`, in order; at most `limit`. */
+export function* findActionIds(_ctx: Context, prefix: string, limit: number): Transaction<readonly string[]> {
+  const rows = yield* all<{ id: string }>(selectActionIdRange, [prefix, endOfRange(prefix), endOfRange(prefix), limit]);
+  return rows.map((row) => row.id);
 }
 
 /** True once an item is done or cancelled. */

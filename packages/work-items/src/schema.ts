@@ -197,8 +197,8 @@ export const workItemsMigrations: MigrationSet = {
           PRIMARY KEY (item_id, seq)
         )`,
         'CREATE INDEX work_events_by_board ON work_events (board_seq)',
-        'CREATE TABLE work_board (id INTEGER PRIMARY KEY, seq BIGINT NOT NULL)',
-        'INSERT INTO work_board (id, seq) VALUES (1, 0)',
+        'CREATE TABLE work_board (id INTEGER PRIMARY KEY, seq BIGINT NOT NULL, item_count BIGINT NOT NULL)',
+        'INSERT INTO work_board (id, seq, item_count) VALUES (1, 0, 0)',
       ],
     },
   ],
