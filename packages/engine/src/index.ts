@@ -1,15 +1,15 @@
 export { EngineError, isEngineError } from './errors.js';
 export type { EngineErrorCode } from './errors.js';
+export { createRunControl, type RunControl } from './run-control.js';
+export { runEngine } from './run-engine.js';
+export { repairHistory } from './repair-history.js';
 export type {
   CompactRequest,
   Compaction,
   EngineEvent,
   EngineOptions,
   EnginePorts,
-  EngineTool,
   EngineToolCall,
-  EngineToolContext,
-  EngineToolResult,
   EngineTools,
   LimitOptions,
   OperationEffect,
@@ -21,4 +21,5 @@ export type {
   RetryOptions,
   RunEnd,
   RunEndReason,
+  ToolCallContext,
 } from './types.js';

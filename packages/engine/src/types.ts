@@ -5,50 +5,22 @@ import type {
   HookedModel,
   PromptMessage,
   ProviderError,
-  TurnResponse,
   Usage,
 } from '@stint/provider-hooks';
+import type { CallContext, ToolRegistry, ToolResult } from '@stint/tools';
 import type { EngineError } from './errors.js';
-
-/** What the engine needs to know of one tool. A `Tool` of `@stint/tools` is one. */
-export interface EngineTool {
-  readonly name: string;
-  readonly readOnly?: boolean | ((input: never) => boolean);
-  readonly concurrencySafe?: boolean | ((input: never) => boolean);
-  /** `run`: its effects stay inside the run's own collector, so it needs no operation. @default 'external' */
-  readonly sideEffectScope?: 'run' | 'external';
-}
-
-/** What a call of a tool brought. A `ToolResult` of `@stint/tools` is one. */
-export interface EngineToolResult {
-  readonly ok: boolean;
-  /** For the model; bounded by the tool. */
-  readonly output: string;
-  /** Of a failed call: whether anything changed. @default 'unknown' */
-  readonly errorEffect?: 'none' | 'unknown' | undefined;
-  /** The tool may still be at work or left something half done: the run must end. */
-  readonly fatal?: boolean | undefined;
-}
-
-/** What a running tool may use. */
-export interface EngineToolContext {
-  readonly signal: AbortSignal;
-  readonly toolCallId: string;
-  /** Ends the turn after this batch: the run completes with reason `ended_by_tool`. */
-  requestEndTurn(): void;
-}
+import type { RunControl } from './run-control.js';
 
 /** The tools of a run. A registry of `@stint/tools` is one. */
-export interface EngineTools {
-  get(name: string): EngineTool | undefined;
-  definitions(): readonly { readonly name: string; readonly description: string; readonly inputSchema: unknown }[];
-  call(name: string, input: unknown, context: never): Promise<EngineToolResult>;
-}
+export type EngineTools = Pick<ToolRegistry, 'definitions' | 'prepare'>;
+
+/** What a tool call is given beside its signal and id: workspace, gate, onProcess ... */
+export type ToolCallContext = Omit<CallContext, 'signal' | 'toolCallId'>;
 
 /** One tool call of an answer. */
 export interface EngineToolCall {
-  /** Id of the turn whose answer holds the call; null under observers alone. */
-  readonly turnId: string | null;
+  /** Id of the turn whose answer holds the call; `local-<turn number>` under observers alone. */
+  readonly turnId: string;
   /** Place of the call among its answer's calls, from 0. (turn, call index) is its key. */
   readonly callIndex: number;
   readonly toolCallId: string;
@@ -56,13 +28,15 @@ export interface EngineToolCall {
   /** The parsed arguments. */
   readonly input: unknown;
   readonly readOnly: boolean;
+  /** Neither read-only nor run-scoped: it gets an operation. */
+  readonly hasExternalEffect: boolean;
 }
 
 /** What a side-effecting call did. */
 export type OperationEffect = 'applied' | 'no_effect' | 'unknown';
 
 export interface OperationOutcome {
-  readonly result: EngineToolResult;
+  readonly result: ToolResult;
   readonly effect: OperationEffect;
   /** The result as history entry, to be stored in the transaction that ends the operation. */
   readonly entry: HistoryEntry;
@@ -86,8 +60,8 @@ export interface ResumeState {
   readonly entries: readonly HistoryEntry[];
   /** Number of the last turn. */
   readonly turnNumber: number;
-  /** The last answered turn. Its calls without result are settled by `operations`, or run now. */
-  readonly response?: { readonly turnId: string; readonly response: TurnResponse } | undefined;
+  /** The last answered turn, whose answer is in `entries`. Its calls without result are settled by `operations`, or run now. */
+  readonly response?: { readonly turnId: string; readonly finishReason: FinishReason } | undefined;
   /** Operations of that turn. A call without one never started, or reads only. @default [] */
   readonly operations?: readonly ResumedOperation[];
 }
@@ -115,7 +89,9 @@ export interface EngineOptions {
   readonly entries?: readonly HistoryEntry[];
   readonly tools?: EngineTools;
   /** Handed to every tool beside signal and call id. @default {} */
-  readonly toolContext?: Readonly<Record<string, unknown>>;
+  readonly toolContext?: ToolCallContext | ((call: EngineToolCall) => ToolCallContext);
+  /** Lets tools and the caller end the run after the batch that is at work. */
+  readonly control?: RunControl;
   readonly settings?: CallSettings;
   /** False asks for whole answers instead of streams. @default true */
   readonly stream?: boolean;
@@ -123,6 +99,8 @@ export interface EngineOptions {
   readonly resume?: ResumeState;
   /** Called before each request. Inputs given here are bound at `start`, acknowledged at `finish`. */
   readonly drainInput?: () => Promise<readonly PendingInput[]>;
+  /** Called after `drainInput`: finished background work, in the same form, bound and acknowledged likewise. */
+  readonly drainBackground?: () => Promise<readonly PendingInput[]>;
   /** Compare-and-set when the model stops: false if something arrived, then the loop drains and goes on. @default true */
   readonly closePendingInput?: () => Promise<boolean>;
   /** Before a side-effecting call; awaited; a throw means that the call is not run. */
@@ -225,7 +203,7 @@ export type EngineEvent =
       readonly type: 'tool-call-end';
       readonly call: EngineToolCall;
       readonly ran: boolean;
-      readonly result: EngineToolResult;
+      readonly result: ToolResult;
     }
   | { readonly type: 'usage'; readonly turnId: string | null; readonly usage: Usage | null; readonly model: string }
   | {

@@ -22,16 +22,7 @@ function toPromptPart(part: ContentPart): AssistantPart[] {
     case 'file':
       return [{ type: 'file', data: part.data, mediaType: part.mediaType, ...options }];
     case 'tool-call':
-      return [
-        {
-          type: 'tool-call',
-          toolCallId: part.toolCallId,
-          toolName: part.toolName,
-          input: parseToolInput(part.input) ?? {},
-          ...(part.providerExecuted ? { providerExecuted: true } : {}),
-          ...options,
-        },
-      ];
+      return [toCallPart(part)];
     case 'tool-result':
       return [
         {
@@ -45,6 +36,29 @@ function toPromptPart(part: ContentPart): AssistantPart[] {
     default:
       return [];
   }
+}
+
+/** Arguments that are no JSON cannot be sent back; the mark says that `{}` stands for them. */
+function toCallPart(part: Extract<ContentPart, { type: 'tool-call' }>): AssistantPart {
+  const input = parseToolInput(part.input);
+  const options = { ...part.providerMetadata, ...(input === undefined ? invalidInputMark : {}) };
+  return {
+    type: 'tool-call',
+    toolCallId: part.toolCallId,
+    toolName: part.toolName,
+    input: input ?? {},
+    ...(part.providerExecuted ? { providerExecuted: true } : {}),
+    ...(Object.keys(options).length > 0 ? { providerOptions: options } : {}),
+  };
+}
+
+const invalidInputMark = { stint: { invalidInput: true } };
+
+/** True if the arguments of a call in a history entry could not be read: it was cut, and is never run. */
+export function hasInvalidInput(part: {
+  readonly providerOptions?: Readonly<Record<string, unknown>> | undefined;
+}): boolean {
+  return (part.providerOptions?.['stint'] as { invalidInput?: unknown } | undefined)?.invalidInput === true;
 }
 
 /** The arguments of a tool call as a JSON value; undefined if the text is not JSON. Empty text means `{}`. */

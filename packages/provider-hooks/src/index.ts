@@ -1,11 +1,13 @@
 export { currentCallFacts, withCallFacts } from './call-facts.js';
+export { deepFreeze } from './deep-freeze.js';
 export { isProviderError, ProviderError } from './errors.js';
 export type { NormalError, ProviderErrorCode, ProviderErrorDetails } from './errors.js';
-export { parseToolInput, responseEntry } from './history.js';
+export { hasInvalidInput, parseToolInput, responseEntry } from './history.js';
 export { hookModel } from './hook-model.js';
 export { hookProvider, isFetchBoundary } from './hook-provider.js';
 export { createHookedFetch } from './hooked-fetch.js';
 export type { HookedModel, HookOptions, LanguageModelLike, ModelCall, ModelEvent } from './model.js';
+export { redact } from './normal-error.js';
 export { retryAfterMs } from './retry-after.js';
 export { usageOfRaw } from './raw-usage.js';
 export { usageOfResult } from './usage.js';

@@ -1,0 +1,49 @@
+import type { HistoryEntry, PromptMessage } from '@stint/provider-hooks';
+import { hookError } from './run-stop.js';
+import type { RunState } from './run-state.js';
+import type { PendingInput } from './types.js';
+
+/**
+ * Takes what was said to the run since the last request, then what its background work brought. Each input is bound to
+ * the next request, and to those that repeat it, until an answer acknowledges it; an id is shown to the model once.
+ */
+export async function drainInput(run: RunState): Promise<void> {
+  await take(run, 'drainInput');
+  await take(run, 'drainBackground');
+}
+
+async function take(run: RunState, name: 'drainInput' | 'drainBackground'): Promise<void> {
+  const drain = run.options[name];
+  if (!drain) return;
+  for (const input of await askFor(drain, name)) {
+    if (run.seenInputs.has(input.id)) continue;
+    run.seenInputs.add(input.id);
+    run.boundInputs.push(input.id);
+    run.history.add(inputEntry(input));
+  }
+}
+
+async function askFor(drain: () => Promise<readonly PendingInput[]>, name: string): Promise<readonly PendingInput[]> {
+  try {
+    return await drain();
+  } catch (error) {
+    throw hookError(name, error);
+  }
+}
+
+function inputEntry({ id, message }: PendingInput): HistoryEntry {
+  const asMessage: PromptMessage =
+    typeof message === 'string' ? { role: 'user', content: [{ type: 'text', text: message }] } : message;
+  return { key: `input:${id}`, kind: 'input', message: asMessage, inputId: id };
+}
+
+/** True if nothing arrived that the model has not seen, and nothing can arrive any more. */
+export async function closeInput(run: RunState): Promise<boolean> {
+  const { closePendingInput } = run.options;
+  if (!closePendingInput) return true;
+  try {
+    return await closePendingInput();
+  } catch (error) {
+    throw hookError('closePendingInput', error);
+  }
+}

@@ -1,0 +1,49 @@
+import { EngineError } from './errors.js';
+import { hookError } from './run-stop.js';
+import type { RunState } from './run-state.js';
+
+/** Compactions in a row that may free nothing before the run is stopped. */
+const maxUselessCompactions = 2;
+
+/**
+ * Makes the history fit the model's context, by the caller's `compact`. Each overflow has its own attempts; two that
+ * free nothing end them. Throws `context_exceeded`, with the sizes, before anything is sent.
+ */
+export async function fitContext(run: RunState): Promise<void> {
+  const { contextTokens, settings } = run.options;
+  if (contextTokens === undefined) return;
+  const roomTokens = contextTokens - (settings?.maxOutputTokens ?? 0);
+  let useless = 0;
+  while (run.history.tokens > roomTokens) {
+    const before = run.history.tokens;
+    if (useless === maxUselessCompactions || !(await compact(run, roomTokens))) refuse(before, roomTokens, useless);
+    if (run.history.tokens >= before) useless += 1;
+  }
+}
+
+/** Shortens the history once; false if there is no way to. */
+export async function compact(run: RunState, roomTokens: number): Promise<boolean> {
+  const { options, history, signal } = run;
+  if (!options.compact) return false;
+  const request = { entries: history.entries, inputTokens: history.tokens, contextTokens: roomTokens };
+  const compaction = await options.compact(request, signal).catch((error: unknown) => {
+    throw hookError('compact', error);
+  });
+  if (compaction === null) return false;
+  run.noteCount += 1;
+  history.add({
+    key: `compaction:${run.turnNumber}:${run.noteCount}`,
+    kind: 'compaction',
+    message: { role: 'user', content: [{ type: 'text', text: compaction.summary }] },
+    keep: compaction.keep,
+  });
+  return true;
+}
+
+function refuse(tokens: number, roomTokens: number, useless: number): never {
+  const tried = useless > 0 ? ` ${useless} compactions freed nothing.` : '';
+  throw new EngineError(
+    'context_exceeded',
+    `The history has about ${tokens} tokens and ${roomTokens} fit.${tried} Nothing was sent. Shorten the history or use a model with a larger context.`,
+  );
+}

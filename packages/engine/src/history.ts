@@ -1,0 +1,83 @@
+import { deepFreeze, type HistoryEntry, type PromptMessage } from '@stint/provider-hooks';
+
+/**
+ * The history of a run: its entries, and the messages that they are to a provider. Messages are frozen and stay the
+ * same objects, so that a request costs what is new in it.
+ *
+ * 1. What is added is pending until an answered request carried it; what the journal gave is not.
+ * 2. Results that follow each other are one message: some providers want all results of an answer together.
+ */
+export class History {
+  readonly #countTokens: (message: PromptMessage) => number;
+  #entries: HistoryEntry[] = [];
+  #messages: PromptMessage[] = [];
+  #tokens = 0;
+  #pending: HistoryEntry[] = [];
+  readonly #keys = new Set<string>();
+
+  constructor(countTokens: (message: PromptMessage) => number) {
+    this.#countTokens = countTokens;
+  }
+
+  /** All visible entries, oldest first. */
+  get entries(): readonly HistoryEntry[] {
+    return this.#entries;
+  }
+
+  get messages(): readonly PromptMessage[] {
+    return this.#messages;
+  }
+
+  /** Estimated tokens of all messages. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /** Entries that no answered request carried yet, in the order to store them. */
+  get pending(): readonly HistoryEntry[] {
+    return this.#pending;
+  }
+
+  /** True if an entry of that key was added. */
+  has(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  add(entry: HistoryEntry): void {
+    const frozen = deepFreeze(entry);
+    this.#pending.push(frozen);
+    this.#keys.add(frozen.key);
+    if (frozen.kind === 'compaction') return this.#compact(frozen);
+    this.#entries.push(frozen);
+    this.#addMessage(frozen.message);
+  }
+
+  /** All entries so far are stored: an answered request carried them, or the journal gave them. */
+  markStored(): void {
+    this.#pending = [];
+  }
+
+  #compact(entry: HistoryEntry): void {
+    const keep = Math.min(entry.keep ?? 0, this.#entries.length);
+    this.#entries = [entry, ...(keep === 0 ? [] : this.#entries.slice(-keep))];
+    this.#messages = [];
+    this.#tokens = 0;
+    for (const each of this.#entries) this.#addMessage(each.message);
+  }
+
+  #addMessage(message: PromptMessage): void {
+    const last = this.#messages.at(-1);
+    if (message.role === 'tool' && last?.role === 'tool') {
+      this.#tokens -= this.#countTokens(last);
+      this.#messages.pop();
+      message = deepFreeze({ ...last, content: [...last.content, ...message.content] });
+    }
+    this.#messages.push(message);
+    this.#tokens += this.#countTokens(message);
+  }
+}
+
+/** One token for three characters of the message's JSON: on the high side for prose in most languages. */
+export function roughTokens(message: PromptMessage): number {
+  return Math.ceil(JSON.stringify(message).length / 3);
+}

@@ -1,0 +1,89 @@
+import type { HistoryEntry, Usage } from '@stint/provider-hooks';
+import { History, roughTokens } from './history.js';
+import type { ResolvedOptions } from './options.js';
+import { RepeatWatch } from './repeats.js';
+import type { EngineEvent } from './types.js';
+
+/** How steps tell what happens; see `EventChannel`. */
+export interface Events {
+  push(event: EngineEvent): Promise<void> | undefined;
+  emit(event: EngineEvent): Promise<void>;
+}
+
+/** An answer that the loop has to act on. */
+export interface AnsweredTurn {
+  readonly entry: HistoryEntry;
+  readonly finishReason: string;
+  readonly text: string;
+}
+
+/** What a run remembers from step to step. One per run, changed by the steps alone. */
+export class RunState {
+  readonly history: History;
+  readonly repeats: RepeatWatch;
+  /** Number of the last turn that was begun. */
+  turnNumber = 0;
+  /** Turns begun by this run. */
+  turns = 0;
+  requests = 0;
+  /** Ids of inputs that the next request carries: drained, and not acknowledged by an answer. */
+  boundInputs: string[] = [];
+  /** Every input id this run has shown to the model, or is about to. */
+  readonly seenInputs = new Set<string>();
+  /** Text of the answer so far, over continuations. */
+  text = '';
+  /** Continuations of the present answer. */
+  continuations = 0;
+  /** Corrections of the final answer that were asked for. */
+  corrections = 0;
+  usage: Usage = noUsage;
+  unmeasuredTurns = 0;
+  output: unknown;
+  /** Makes keys of notes unique within a turn. */
+  noteCount = 0;
+
+  constructor(
+    readonly options: ResolvedOptions,
+    readonly signal: AbortSignal,
+    readonly events: Events,
+  ) {
+    const counts = options.countTokens ?? roughTokens;
+    this.history = new History(options.contextTokens === undefined ? () => 0 : counts);
+    this.repeats = new RepeatWatch(options.limits.maxRepeats);
+  }
+
+  /** Says something to the model in the name of the loop. */
+  addNote(text: string): void {
+    this.noteCount += 1;
+    this.history.add({
+      key: `note:${this.turnNumber}:${this.noteCount}`,
+      kind: 'note',
+      message: { role: 'user', content: [{ type: 'text', text }] },
+    });
+  }
+
+  addUsage(usage: Usage | null): void {
+    if (usage === null) this.unmeasuredTurns += 1;
+    else this.usage = sumUsage(this.usage, usage);
+  }
+}
+
+const noUsage: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  totalTokens: 0,
+};
+
+function sumUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    totalTokens: a.totalTokens + b.totalTokens,
+  };
+}
