@@ -9,7 +9,9 @@ import { QueryCache } from './postgres-sql.js';
 import { isStatement, type Statement } from './statement.js';
 
 /** How often a body is run before a deadlock or serialization failure is handed to the caller. */
-const attempts = 8;
+const attempts = 10;
+/** The random pause before run n + 1 lasts up to 10 ms times 2^n, and never longer than this. */
+const longestPauseMs = 1_000;
 /** Any number, the same in all versions: who migrates holds this advisory lock. */
 const migrationLock = 7_305_198_471;
 
@@ -75,7 +77,7 @@ export class PostgresEngine implements Engine {
         return await this.#attempt(body, way);
       } catch (error) {
         if (attempt >= attempts || !isConflict(error)) throw error;
-        await sleep(Math.random() * 2 ** attempt);
+        await sleep(Math.random() * Math.min(longestPauseMs, 10 * 2 ** attempt));
       }
     }
   }
