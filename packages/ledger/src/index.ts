@@ -75,3 +75,19 @@ export { replayAccount } from './replay.js';
 export { type Misfit, type Verification, verifyAccount } from './verify.js';
 export type { Entry, EntryType, StoredEntry } from './entries.js';
 export { type CostOfRequest } from './settle.js';
+export { answeredModel, type CostOptions, costBy, costOfUsage } from './cost.js';
+export { type Estimate, type EstimatedRequest, type EstimateOptions, estimateRequest } from './estimate.js';
+export { createEstimator, type EstimateReport, type Estimator, estimateReport } from './estimator.js';
+export type { PartRules } from './message-tokens.js';
+export {
+  type ModelPrice,
+  nearestModel,
+  overridePrices,
+  type PriceBook,
+  type PriceSource,
+  parsePriceBook,
+  priceOf,
+  type Rates,
+} from './price-book.js';
+export { defaultPriceBook } from './price-data.js';
+export { type TextTokenOptions, textTokens } from './text-tokens.js';

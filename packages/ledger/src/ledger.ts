@@ -18,6 +18,12 @@ import type { StoredEntry } from './entries.js';
 import { exportEntries, type ListOptions, listRequests } from './reports.js';
 import { replayAccount } from './replay.js';
 import { type Verification, verifyAccount } from './verify.js';
+import type { Usage } from '@stint/provider-hooks';
+import { costBy } from './cost.js';
+import type { Estimate, EstimatedRequest, EstimateOptions } from './estimate.js';
+import { createEstimator, type EstimateReport, type Estimator, estimateReport } from './estimator.js';
+import type { PriceBook } from './price-book.js';
+import { defaultPriceBook } from './price-data.js';
 import { recoverRequests } from './recover.js';
 import { type LedgerRequest, readRequest } from './requests.js';
 import { type ReserveInput, type ReserveResult, reserveRequest } from './reserve.js';
@@ -39,7 +45,7 @@ import { waitForRoom, wakeWaiters } from './waiters.js';
 const pollMs = 250;
 const defaultRoomTimeoutMs = 60_000;
 
-export interface LedgerOptions {
+export interface LedgerOptions extends EstimateOptions {
   /** Told of errors in the background: a stop subscription that could not read the store. @default process.emitWarning */
   readonly onError?: (error: unknown) => void;
 }
@@ -55,9 +61,13 @@ export interface WaitOptions {
 export class Ledger {
   readonly #db: Database;
   readonly #stops: StopWatch;
+  readonly #estimator: Estimator;
+  readonly #prices: PriceBook;
 
   constructor(db: Database, options: LedgerOptions = {}) {
     this.#db = db;
+    this.#prices = options.prices ?? defaultPriceBook;
+    this.#estimator = createEstimator({ ...options, prices: this.#prices });
     this.#stops = new StopWatch(db, options.onError ?? warn);
   }
 
@@ -91,14 +101,27 @@ export class Ledger {
     }
   }
 
-  async settleRequest(id: string, input: SettleInput): Promise<SettleResult> {
-    return await this.#writeAndWake((ctx) => settleRequest(ctx, id, input));
+  /** The tokens and the cost that a request may take at most, with the prices of this ledger. @throws LedgerError `invalid_estimate` */
+  estimateRequest(request: EstimatedRequest): Estimate {
+    return this.#estimator.estimate(request);
+  }
+
+  /** Tells what an estimated request really took: later estimates for that model may be raised by it. */
+  observeUsage(model: string, estimate: Estimate, usage: Usage): void {
+    this.#estimator.observe(model, estimate, usage);
+  }
+
+  /** Settles; without `costMicros` the usage is priced by `model`, the one that answered (else the one asked for). */
+  async settleRequest(id: string, input: SettleInput & { readonly model?: string }): Promise<SettleResult> {
+    const { costMicros = costBy(this.#prices, input.model), ...rest } = input;
+    return await this.#writeAndWake((ctx) => settleRequest(ctx, id, { ...rest, costMicros }));
   }
 
   async releaseRequest(id: string, proof: ReleaseProof): Promise<boolean> {
     return await this.#writeAndWake((ctx) => releaseRequest(ctx, id, proof));
   }
 
+  /** The request's outcome is not known: its hold stays charged, or more if the usage so far says more. */
   async markRequestUnknown(id: string, usage: SettleInput['usage'] = null): Promise<SettleResult> {
     return await this.#write((ctx) => markRequestUnknown(ctx, id, usage));
   }
@@ -181,6 +204,11 @@ export class Ledger {
   /** A page of the account's own journal lines after `afterSeq`, oldest first; empty at the end. */
   async exportEntries(account: string, afterSeq = 0): Promise<readonly StoredEntry[]> {
     return await this.#db.read((ctx) => exportEntries(ctx, account, afterSeq));
+  }
+
+  /** How good the estimates were, by model. Reads the whole history of the account. */
+  async estimateReport(account: string): Promise<readonly EstimateReport[]> {
+    return await this.#db.read((ctx) => estimateReport(ctx, account));
   }
 
   /** Tells the listener of each stop of the account or of an ancestor, the present one too. Answers the way to end it. */
