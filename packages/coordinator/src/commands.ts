@@ -1,0 +1,245 @@
+/**
+ * What people do. A command that concerns the plan and the money at once is one transaction, which locks the work item before its account.
+ *
+ * 1. Every command may be given twice: revisions and message ids make the second one change nothing.
+ * 2. A moved revision is answered with `stale`, not thrown.
+ * 3. Nothing here is reachable by a model or a tool; limits are raised nowhere else.
+ */
+import { readTurn, resolveOperation, resolveTurn, type TurnOwner, type TurnRecord } from '@stint/journal';
+import {
+  type Actor,
+  type ChangeResult,
+  createAccount,
+  extendAccount,
+  type LimitAdditions,
+  type Limits,
+  reconcileRequest,
+  restartAttempts,
+  resumeAccount,
+  type ResumeResult,
+  snapshotAccount,
+  stopAccount,
+} from '@stint/ledger';
+import type { Usage } from '@stint/provider-hooks';
+import type { Body, Context, Database, Transaction } from '@stint/storage';
+import {
+  answerQuestion,
+  cancelItem,
+  type CommandResult,
+  continueAction,
+  createWorkItem,
+  type CreateWorkItemInput,
+  getCoordinatorTurn,
+  getRun,
+  type ItemCommand,
+  lockItem,
+  pauseItem,
+  postMessage,
+  type PostMessageInput,
+  requestStart,
+  resolveCoordinatorTurn,
+  resumeItem,
+  retryAction,
+  type RetryActionInput,
+  wakeItem,
+} from '@stint/work-items';
+import { personStops } from './budget-stop.js';
+import { CoordinatorError } from './errors.js';
+import { openUnknowns } from './unknowns.js';
+import { accountOf } from './account.js';
+
+/** Limits of a new item where the person gives none. Source: the defaults of the ledger's documentation. */
+export const defaultItemLimits: Limits = Object.freeze({
+  maxRequests: 200,
+  maxTokens: 2_000_000,
+  maxRunRequests: 40,
+  maxAttempts: 3,
+  maxConsecutiveFailures: 3,
+  protected: { coordinator: { requests: 10, tokens: 100_000, maxPercent: 25 } },
+});
+
+export interface CreateItem {
+  readonly contract: CreateWorkItemInput;
+  /** Over {@link defaultItemLimits}; null = no cap of its own. */
+  readonly limits?: Limits;
+  /** Whether the Coordinator is to plan at once. */
+  readonly start: boolean;
+}
+
+/** What a person found out about a turn whose outcome nobody knows. Each frees whoever waits for it. */
+export type TurnFinding =
+  /** Send it again; the unknown one stays charged. */
+  | { readonly kind: 'retry' }
+  /** The provider's bill names this usage. */
+  | { readonly kind: 'usage'; readonly inputTokens: number; readonly outputTokens: number }
+  /** The provider's bill does not have it. */
+  | { readonly kind: 'not_billed' };
+
+export interface AnswerQuestion {
+  readonly itemId: string;
+  readonly questionId: string;
+  readonly text: string;
+  readonly clientMessageId: string;
+}
+
+export interface Commands {
+  create(input: CreateItem): Promise<{ readonly itemId: string; readonly created: boolean }>;
+  start(command: ItemCommand): Promise<CommandResult>;
+  /** Keeps the plan and stops spending; requests in flight are aborted and stay charged. */
+  pause(command: ItemCommand): Promise<CommandResult>;
+  /** Goes on after a pause or a cancel. A limit's stop stays: extend and resume the budget for that. */
+  resume(command: ItemCommand): Promise<CommandResult>;
+  cancel(command: ItemCommand): Promise<CommandResult>;
+  postMessage(input: PostMessageInput): Promise<CommandResult>;
+  answer(input: AnswerQuestion): Promise<CommandResult>;
+  /** Lets a failed Action begin anew with all its attempts. */
+  retry(input: RetryActionInput): Promise<CommandResult>;
+  /** @throws JournalError for an operation that is not unknown, CoordinatorError `not_found` */
+  resolveOperation(input: { readonly operationId: string; readonly effect: 'applied' | 'no_effect' }): Promise<string>;
+  /** @throws JournalError for a turn that is not unknown, CoordinatorError `not_found` */
+  resolveTurn(input: { readonly turnId: string; readonly finding: TurnFinding }): Promise<string>;
+  /** Adds to the item's limits; does not resume. @throws LedgerError `invalid_limits` */
+  extendBudget(input: BudgetChange & { readonly additions: LimitAdditions }): Promise<ChangeResult>;
+  /** Takes a limit's stop back and wakes the item, or says what would be refused again. */
+  resumeBudget(input: BudgetChange): Promise<ResumeResult>;
+}
+
+export interface BudgetChange {
+  readonly itemId: string;
+  /** The account's revision that the person saw. */
+  readonly revision: number;
+}
+
+/** @param options.actor who is written into the ledger. @default `{ kind: 'person', id: 'owner' }` */
+export function createCommands(db: Database, options: { readonly actor?: Actor } = {}): Commands {
+  const actor: Actor = options.actor ?? { kind: 'person', id: 'owner' };
+  const write = <T>(body: Body<T>): Promise<T> => db.write(body);
+  return {
+    create: (input) => write((ctx) => createItem(ctx, input, actor)),
+    start: (command) => write((ctx) => requestStart(ctx, command)),
+    pause: (command) => write((ctx) => halt(ctx, command, { move: pauseItem, code: 'paused', actor })),
+    cancel: (command) => write((ctx) => halt(ctx, command, { move: cancelItem, code: 'cancelled', actor })),
+    resume: (command) => write((ctx) => goOn(ctx, command, actor)),
+    postMessage: (input) => write((ctx) => postMessage(ctx, input)),
+    answer: (input) => write((ctx) => answerQuestion(ctx, input)),
+    retry: (input) => write((ctx) => retry(ctx, input, actor)),
+    resolveOperation: (input) => write((ctx) => settleOperation(ctx, input, actor)),
+    resolveTurn: (input) => write((ctx) => settleTurn(ctx, input, actor)),
+    extendBudget: ({ itemId, revision, additions }) =>
+      write((ctx) => extendAccount(ctx, accountOf(itemId), { revision, additions, actor })),
+    resumeBudget: (input) => write((ctx) => resumeBudget(ctx, input, actor)),
+  };
+}
+
+function* createItem(ctx: Context, { contract, limits, start }: CreateItem, actor: Actor) {
+  const made = yield* createWorkItem(ctx, contract);
+  if (!made.created) return made;
+  yield* createAccount(ctx, { id: accountOf(made.itemId), limits: { ...defaultItemLimits, ...limits }, actor });
+  if (start) yield* requestStart(ctx, { itemId: made.itemId });
+  return made;
+}
+
+interface Halt {
+  readonly move: (ctx: Context, command: ItemCommand) => Transaction<CommandResult>;
+  readonly code: 'paused' | 'cancelled';
+  readonly actor: Actor;
+}
+
+function* halt(ctx: Context, command: ItemCommand, { move, code, actor }: Halt): Transaction<CommandResult> {
+  const result = yield* move(ctx, command);
+  if (result.applied && !result.duplicate) yield* stopAccount(ctx, accountOf(command.itemId), { code, actor });
+  return result;
+}
+
+function* goOn(ctx: Context, command: ItemCommand, actor: Actor): Transaction<CommandResult> {
+  const result = yield* resumeItem(ctx, command);
+  if (!result.applied) return result;
+  const account = accountOf(command.itemId);
+  const { revision, stopReason } = yield* snapshotAccount(ctx, account);
+  if (stopReason !== null && personStops.has(stopReason.code)) yield* resumeAccount(ctx, account, { revision, actor });
+  return result;
+}
+
+function* retry(ctx: Context, input: RetryActionInput, actor: Actor): Transaction<CommandResult> {
+  const result = yield* retryAction(ctx, input);
+  if (result.applied && !result.duplicate)
+    yield* restartAttempts(ctx, accountOf(input.itemId), { subject: input.actionId, actor });
+  return result;
+}
+
+function* resumeBudget(ctx: Context, { itemId, revision }: BudgetChange, actor: Actor): Transaction<ResumeResult> {
+  yield* lockItem(ctx, itemId);
+  const account = accountOf(itemId);
+  const result = yield* resumeAccount(ctx, account, { revision, actor });
+  if (result.resumed) yield* wakeItem(ctx, { itemId, sourceKey: `budget:${account}:${result.revision}` });
+  return result;
+}
+
+/** Answers the item's id. */
+function* settleOperation(
+  ctx: Context,
+  { operationId, effect }: { readonly operationId: string; readonly effect: 'applied' | 'no_effect' },
+  actor: Actor,
+): Transaction<string> {
+  const at = operationId.lastIndexOf('/');
+  const key = { turnId: operationId.slice(0, at), callIndex: Number(operationId.slice(at + 1)) };
+  const turn = at > 0 && Number.isSafeInteger(key.callIndex) ? yield* readTurn(ctx, key.turnId) : undefined;
+  if (turn === undefined)
+    throw new CoordinatorError(
+      'not_found',
+      `There is no operation ${operationId}; \`stint show\` lists those to resolve.`,
+    );
+  const place = yield* placeOf(ctx, turn.owner);
+  yield* resolveOperation(ctx, key, effect, { by: actor.id });
+  yield* goOnFrom(ctx, turn, place);
+  return place.itemId;
+}
+
+/** Answers the item's id. */
+function* settleTurn(
+  ctx: Context,
+  { turnId, finding }: { readonly turnId: string; readonly finding: TurnFinding },
+  actor: Actor,
+): Transaction<string> {
+  const turn = yield* readTurn(ctx, turnId);
+  if (turn === undefined)
+    throw new CoordinatorError('not_found', `There is no turn ${turnId}; \`stint show\` lists those to resolve.`);
+  const place = yield* placeOf(ctx, turn.owner);
+  if (finding.kind !== 'retry') yield* reconcileRequest(ctx, turnId, billedOf(finding), actor);
+  yield* resolveTurn(ctx, turnId, { as: 'written_off', note: finding.kind }, actor.id);
+  yield* goOnFrom(ctx, turn, place);
+  return place.itemId;
+}
+
+function billedOf(finding: Exclude<TurnFinding, { kind: 'retry' }>): { readonly usage: Usage } | 'not_billed' {
+  if (finding.kind === 'not_billed') return 'not_billed';
+  const { inputTokens, outputTokens } = finding;
+  const cached = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+  return { usage: { inputTokens, outputTokens, ...cached, totalTokens: inputTokens + outputTokens } };
+}
+
+/** Where a turn belongs; the item is locked, since the account comes after it. */
+interface Place {
+  readonly itemId: string;
+  /** Null for a Coordinator turn. */
+  readonly actionId: string | null;
+}
+
+function* placeOf(ctx: Context, owner: TurnOwner): Transaction<Place> {
+  const run = owner.kind === 'run' ? yield* getRun(ctx, owner.id) : undefined;
+  const turn = owner.kind === 'coordinator' ? yield* getCoordinatorTurn(ctx, owner.id) : undefined;
+  const itemId = run?.itemId ?? turn?.itemId;
+  if (itemId === undefined)
+    throw new CoordinatorError('not_found', `Nothing is known of ${owner.kind} ${owner.id}, to which this belongs.`);
+  yield* lockItem(ctx, itemId);
+  return { itemId, actionId: run?.actionId ?? null };
+}
+
+/** Lets whoever waited for this go on, once nothing of it is unknown any longer. */
+function* goOnFrom(ctx: Context, turn: TurnRecord, { itemId, actionId }: Place): Transaction<void> {
+  if (actionId === null) {
+    yield* resolveCoordinatorTurn(ctx, { itemId, coordinatorTurnId: turn.owner.id, turnId: turn.id });
+    return;
+  }
+  yield* continueAction(ctx, { itemId, actionId, unresolved: yield* openUnknowns(ctx, turn.owner) });
+}

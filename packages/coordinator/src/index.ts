@@ -1,0 +1,29 @@
+export { actionPrompt, actionPromptBytes, type ActionPromptInput } from './action-prompt.js';
+export { accountOf } from './account.js';
+export {
+  type BudgetChange,
+  type Commands,
+  createCommands,
+  type CreateItem,
+  defaultItemLimits,
+  type TurnFinding,
+} from './commands.js';
+export { budgetStopIn, budgetStopOf, personStops } from './budget-stop.js';
+export {
+  type ConversationEntry,
+  coordinatorSnapshot,
+  type SnapshotInput,
+  snapshotBytes,
+  type Trigger,
+} from './coordinator-prompt.js';
+export { type Coordinator, type CoordinatorStatus, createCoordinator } from './create-coordinator.js';
+export { type Decision, decisionSchema, parseDecision, type ParsedDecision } from './decision.js';
+export { CoordinatorError, type CoordinatorErrorCode, isCoordinatorError } from './errors.js';
+export type { CoordinatorOptions, LogLine, ModelRequest, RunProgress, ToolsRequest } from './options.js';
+export { type CheckedOutcome, checkOutcome, type Outcome, type OutcomeDuty, outcomeSchema } from './outcome.js';
+export type { PlanAction, PlanContract, PlanResult } from './plan-view.js';
+export type { Pricing } from './pricing.js';
+export type { Recovered } from './recover.js';
+export { type ReferenceKind, referenceProblem } from './safe-reference.js';
+export { openUnknowns } from './unknowns.js';
+export { createTurnHooks, TurnDenied, type TurnBudget, type TurnHooksOptions, type TurnInputs } from './turn-hooks.js';

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import type { EngineToolCall, EngineTools, OperationOutcome } from '@stint/engine';
+import {
+  endOperation,
+  type OperationKey,
+  recordLateResult,
+  setOperationProcess,
+  startOperation,
+  type TurnOwner,
+} from '@stint/journal';
+import type { Context, Database, Gate, Transaction } from '@stint/storage';
+import type { CallContext, PreparedCall, ProcessRecord, ToolResult } from '@stint/tools';
+import { checkRunFence, type RunFence } from '@stint/work-items';
+import { claimLost } from './watch-claim.js';
+
+/** The journal's side of a Run's tool calls: a row before each effect, its end and result after, all under the fence. */
+export interface RunOperations {
+  /** Before a side-effecting call. Throws `lease_lost`: the call is not run. */
+  operationStart(call: EngineToolCall): Promise<void>;
+  /** After it. A result that came after the lease was lost is kept beside the journal and counts for nothing. */
+  operationEnd(call: EngineToolCall, outcome: OperationOutcome): Promise<void>;
+  /** Before a command of a call begins: its process group is stored, so that a crash cannot leave it running. */
+  onProcess(call: EngineToolCall, process: ProcessRecord): Promise<void>;
+  /** Wraps tools so that calls without operation reach their gate points too. */
+  observe(tools: EngineTools): EngineTools;
+}
+
+export interface RunOperationsOptions {
+  readonly db: Database;
+  readonly fence: RunFence;
+  readonly gate: Gate;
+}
+
+export function createRunOperations({ db, fence, gate }: RunOperationsOptions): RunOperations {
+  const owner: TurnOwner = { kind: 'run', id: fence.runId };
+  return {
+    async operationStart(call) {
+      gate('tool:before');
+      const key = keyOf(call);
+      const { toolCallId, tool } = call;
+      const input = { ...key, owner, toolCallId, tool, inputHash: hashOf(call.input) };
+      if (!(await db.write((ctx) => underFence(ctx, fence, () => startOperation(ctx, input))))) throw claimLost();
+      gate('operation:started');
+    },
+    async operationEnd(call, { result, effect, entry }) {
+      gate('operation:done');
+      const key = keyOf(call);
+      await db.write(function* (ctx) {
+        const kept = yield* underFence(ctx, fence, () => endOperation(ctx, key, { effect, entry }));
+        if (!kept) yield* recordLateResult(ctx, key, result.output);
+      });
+      gate('tool:after');
+    },
+    async onProcess(call, record) {
+      const group = { ...record };
+      const kept = await db.write((ctx) => underFence(ctx, fence, () => setOperationProcess(ctx, keyOf(call), group)));
+      if (!kept) throw claimLost();
+    },
+    observe: (tools) => ({
+      definitions: () => tools.definitions(),
+      async prepare(name, input) {
+        const prepared = await tools.prepare(name, input);
+        if ('refused' in prepared || prepared.call.hasExternalEffect) return prepared;
+        return { call: { ...prepared.call, run: (context) => runObserved(prepared.call, context, gate) } };
+      },
+    }),
+  };
+}
+
+async function runObserved(call: PreparedCall, context: CallContext, gate: Gate): Promise<ToolResult> {
+  gate('tool:before');
+  const running = call.run(context);
+  gate('tool:during');
+  const result = await running;
+  gate('tool:after');
+  return result;
+}
+
+/** Runs the body if the Run is still the current one. Answers whether it was. */
+function* underFence(ctx: Context, fence: RunFence, body: () => Transaction<unknown>): Transaction<boolean> {
+  if (!(yield* checkRunFence(ctx, fence))) return false;
+  yield* body();
+  return true;
+}
+
+function keyOf(call: EngineToolCall): OperationKey {
+  if (call.turnId === null)
+    throw new TypeError(`Call ${call.toolCallId} of ${call.tool} has no turn to be journaled under`);
+  return { turnId: call.turnId, callIndex: call.callIndex };
+}
+
+function hashOf(input: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(input) ?? 'null')
+    .digest('hex');
+}

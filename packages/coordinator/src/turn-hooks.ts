@@ -1,0 +1,218 @@
+/**
+ * The one hook set: joins fence, ledger and journal, for Runs and Coordinator turns alike.
+ *
+ * States of a turn here: prepared (in memory only) -> started | denied -> ended. Invariants:
+ * 1. Nothing is stored before `start`; `start` is one transaction, and no byte leaves before it committed.
+ * 2. A denial commits (the ledger's stop stays) and is thrown as {@link TurnDenied}; a lost lease stores nothing.
+ * 3. `finish` and `fail` book in the ledger whatever the fence says; only with the fence does an answer count.
+ * 4. Locks are taken in the order work item, action, run (by the fence), accounts, request, turn.
+ */
+import {
+  insertDeniedTurn,
+  insertTurn,
+  readTurn,
+  recordRefused,
+  recordResponse,
+  recordUnknown,
+  type TurnFailure,
+  type TurnOwner,
+} from '@stint/journal';
+import {
+  type AttemptInput,
+  markRequestUnknown,
+  type RefusalReason,
+  releaseRequest,
+  reserveRequest,
+  settleRequest,
+} from '@stint/ledger';
+import type {
+  FailFacts,
+  FrozenRequest,
+  NormalError,
+  ProviderHooks,
+  TurnHandle,
+  TurnResponse,
+} from '@stint/provider-hooks';
+import type { Context, Database, Gate, Transaction } from '@stint/storage';
+import { CoordinatorError } from './errors.js';
+import { claimLost } from './watch-claim.js';
+import type { Pricing } from './pricing.js';
+
+/** What the ledger is told of each request of this owner. */
+export interface TurnBudget {
+  readonly account: string;
+  readonly kind: 'coordinator' | 'action';
+  readonly run?: string;
+  readonly driver?: string;
+  readonly attempt?: AttemptInput;
+}
+
+/** How the inputs that a turn carries are bound at `start` and let go at its end. */
+export interface TurnInputs {
+  bind(ctx: Context, turnId: string, inputIds: readonly string[]): Transaction<void>;
+  acknowledge(ctx: Context, turnId: string): Transaction<void>;
+  unbind(ctx: Context, turnId: string): Transaction<void>;
+}
+
+export interface TurnHooksOptions {
+  readonly db: Database;
+  readonly owner: TurnOwner;
+  readonly budget: TurnBudget;
+  readonly pricing: Pricing;
+  /** Locks what the fence covers and answers whether it still holds. */
+  readonly fence: (ctx: Context) => Transaction<boolean>;
+  /** @default none are bound */
+  readonly inputs?: TurnInputs;
+  /** @default no gate */
+  readonly gate?: Gate;
+}
+
+/** The ledger refused a request: nothing was sent. `reason` says which limit and which account. */
+export class TurnDenied extends CoordinatorError {
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason) {
+    super('turn_denied', reason.message, {
+      retryable: reason.heldByOthers === true || reason.retryAfter !== undefined,
+    });
+    this.reason = reason;
+  }
+}
+
+/** The refusal behind an error, however many errors wrap it; null if none does. */
+export function denialOf(error: unknown): RefusalReason | null {
+  for (let inner = error, depth = 0; inner instanceof Error && depth < 8; inner = inner.cause, depth += 1)
+    if (inner instanceof TurnDenied) return inner.reason;
+  return null;
+}
+
+interface PreparedTurn extends TurnHandle {
+  readonly request: FrozenRequest;
+  state: 'prepared' | 'started' | 'denied';
+}
+
+/** Hooks for `hookModel` or `hookProvider`. Make one set per Run and per Coordinator turn. */
+export function createTurnHooks(options: TurnHooksOptions): ProviderHooks<PreparedTurn> {
+  const { db, gate = () => undefined } = options;
+  return {
+    prepare: async (request) => {
+      const turn: PreparedTurn = { id: await newTurnId(db), request, state: 'prepared' };
+      gate('turn:prepared');
+      return turn;
+    },
+    start: async (turn) => {
+      const admission = await db.write((ctx) => admit(ctx, options, turn));
+      if (admission !== null) {
+        turn.state = 'denied';
+        throw admission === 'lost' ? claimLost() : new TurnDenied(admission);
+      }
+      turn.state = 'started';
+      gate('turn:started');
+    },
+    finish: async (turn, response) => {
+      gate('turn:answered');
+      const kept = await db.write((ctx) => settle(ctx, options, turn, response));
+      gate('turn:finished');
+      if (!kept) throw claimLost();
+    },
+    fail: async (turn, error, facts) => {
+      if (turn.state !== 'started') return;
+      await db.write((ctx) => settleFailure(ctx, options, turn, { error, facts }));
+    },
+  };
+}
+
+/** Ids come from the store's source, so that tests and simulations can fix them. */
+async function newTurnId(db: Database): Promise<string> {
+  // oxlint-disable-next-line require-yield -- a body that needs no statement
+  return await db.read(function* (ctx) {
+    return ctx.newId();
+  });
+}
+
+/** One transaction: fence, reservation, turn, inputs. Answers null if the request may leave. */
+function* admit(
+  ctx: Context,
+  options: TurnHooksOptions,
+  { id, request }: PreparedTurn,
+): Transaction<RefusalReason | 'lost' | null> {
+  const { owner, budget, pricing } = options;
+  if (!(yield* options.fence(ctx))) return 'lost';
+  const { estimate, priceVersion } = pricing.estimate(request);
+  const reserved = yield* reserveRequest(ctx, {
+    ...budget,
+    id,
+    model: request.model,
+    estimate,
+    ...(priceVersion === null ? {} : { priceVersion }),
+    ...(request.retryOf === undefined ? {} : { retryOf: request.retryOf }),
+  });
+  if (!reserved.allowed) {
+    const { code, message } = reserved.reason;
+    yield* insertDeniedTurn(ctx, { id, owner, request }, { code, message });
+    return reserved.reason;
+  }
+  yield* insertTurn(ctx, { id, owner, request });
+  if (options.inputs !== undefined) yield* options.inputs.bind(ctx, id, request.inputIds);
+  return null;
+}
+
+/** One transaction: the ledger settles always; the answer counts only under the fence. Answers whether it does. */
+function* settle(
+  ctx: Context,
+  options: TurnHooksOptions,
+  { id, request }: PreparedTurn,
+  response: TurnResponse,
+): Transaction<boolean> {
+  const current = yield* options.fence(ctx);
+  const { usage } = response;
+  const costMicros = usage === null ? null : options.pricing.cost(response.model, request.model, usage);
+  yield* settleRequest(ctx, id, { usage, complete: true, costMicros });
+  if (!current) {
+    const { code, message } = claimLost();
+    yield* loseTurn(ctx, id, { error: { code, message }, usage });
+    return false;
+  }
+  yield* recordResponse(ctx, id, response);
+  if (options.inputs !== undefined) yield* options.inputs.acknowledge(ctx, id);
+  return true;
+}
+
+interface Failure {
+  readonly error: NormalError;
+  readonly facts: FailFacts;
+}
+
+/**
+ * One transaction, by the facts: released with proof, else unknown at what is charged already or more. The process
+ * lives and decides itself how to go on, so nobody is asked about an unknown turn. The fence is taken for its locks alone.
+ */
+function* settleFailure(
+  ctx: Context,
+  options: TurnHooksOptions,
+  { id }: PreparedTurn,
+  { error, facts }: Failure,
+): Transaction<void> {
+  yield* options.fence(ctx);
+  const { usage, partialText, proof } = facts;
+  const failure: TurnFailure = { error: { code: error.code, message: error.message }, usage, partialText };
+  const released = proof !== null && usage === null && (yield* releaseRequest(ctx, id, proof));
+  if (released) {
+    yield* refuseTurn(ctx, id, failure);
+  } else {
+    yield* markRequestUnknown(ctx, id, usage);
+    yield* loseTurn(ctx, id, failure);
+  }
+  if (options.inputs !== undefined) yield* options.inputs.unbind(ctx, id);
+}
+
+/** Recovery may have been here before a sleeper woke: then the turn is unknown already, and a person decides. */
+function* loseTurn(ctx: Context, id: string, failure: TurnFailure): Transaction<void> {
+  const turn = yield* readTurn(ctx, id);
+  if (turn?.status === 'dispatching') yield* recordUnknown(ctx, id, failure);
+}
+
+function* refuseTurn(ctx: Context, id: string, failure: TurnFailure): Transaction<void> {
+  const turn = yield* readTurn(ctx, id);
+  if (turn?.status === 'dispatching') yield* recordRefused(ctx, id, failure);
+}
