@@ -1,4 +1,5 @@
 import type { StreamPart } from './answer.js';
+import { isProviderError } from './errors.js';
 import type { HookedCall } from './hooked-call.js';
 import type { TurnHandle, TurnResponse } from './types.js';
 
@@ -92,9 +93,20 @@ export function toNativeStream<H extends TurnHandle>(
           return controller.enqueue(part);
         }
       } catch (error) {
-        controller.error(signal?.aborted ? signal.reason : error);
+        controller.error(toNativeError(error, signal));
       }
     },
     cancel: (reason) => reader.cancel(reason ?? new Error('the consumer cancelled the stream')),
   });
+}
+
+/**
+ * What the AI SDK's own functions expect: an abort rejects with the signal's reason, and an error of the provider's
+ * is the SDK's, by which they decide on a retry. All others stay as they are.
+ */
+export function toNativeError(error: unknown, signal: AbortSignal | undefined): unknown {
+  if (!isProviderError(error)) return error;
+  if (error.code === 'aborted' && signal?.aborted) return signal.reason;
+  const isCallError = (error.cause as { name?: unknown } | undefined)?.name === 'AI_APICallError';
+  return isCallError ? error.cause : error;
 }

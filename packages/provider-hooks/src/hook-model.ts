@@ -4,7 +4,7 @@ import { RequestFreezer } from './freeze-request.js';
 import { isFetchBoundary } from './hook-provider.js';
 import { HookRunner } from './hook-runner.js';
 import { currentCall, HookedCall } from './hooked-call.js';
-import { AnswerReader, toNativeStream } from './answer-reader.js';
+import { AnswerReader, toNativeError, toNativeStream } from './answer-reader.js';
 import { modelEvents } from './model-events.js';
 import type { HookedModel, HookOptions, LanguageModelLike, ModelCall } from './model.js';
 import type { CallFacts, FrozenRequest, ProviderHooks, TurnHandle, TurnResponse } from './types.js';
@@ -78,7 +78,7 @@ class ModelBoundary<H extends TurnHandle> {
       const { result } = await this.#generate(call, request, native);
       return result;
     } catch (error) {
-      throw reasonOf(error, native.abortSignal);
+      throw toNativeError(error, native.abortSignal);
     }
   }
 
@@ -88,7 +88,7 @@ class ModelBoundary<H extends TurnHandle> {
       const { reader, result } = await this.#open(call, request, native);
       return { ...result, stream: toNativeStream(reader, native.includeRawChunks ?? false, native.abortSignal) };
     } catch (error) {
-      throw reasonOf(error, native.abortSignal);
+      throw toNativeError(error, native.abortSignal);
     }
   }
 
@@ -181,12 +181,6 @@ function toNative(request: FrozenRequest, extras: Extras, signal: AbortSignal, i
 
 async function startNow<T>(invoke: () => PromiseLike<T>): Promise<T> {
   return invoke();
-}
-
-/** The AI SDK's functions expect an abort to reject with the signal's reason. */
-function reasonOf(error: unknown, signal: AbortSignal | undefined): unknown {
-  const isAbort = (error as { code?: unknown }).code === 'aborted';
-  return isAbort && signal?.aborted ? signal.reason : error;
 }
 
 async function cancelStream(result: object): Promise<void> {

@@ -41,7 +41,7 @@ function usageOfOpenAi(fields: Fields, prompt: 'prompt' | 'input', answer: 'comp
   const cacheRead = count(promptDetails, 'cached_tokens');
   const cacheWrite = count(promptDetails, 'cache_write_tokens');
   return usageOf({
-    input: Math.max(0, count(fields, `${prompt}_tokens`) - cacheRead - cacheWrite),
+    input: withoutCached(count(fields, `${prompt}_tokens`), cacheRead + cacheWrite),
     output: count(fields, `${answer}_tokens`),
     cacheRead,
     cacheWrite,
@@ -81,12 +81,17 @@ function usageOfGoogle(fields: Fields): Usage | null {
   const cacheRead = count(fields, 'cachedContentTokenCount');
   const reasoning = count(fields, 'thoughtsTokenCount');
   return usageOf({
-    input: Math.max(0, count(fields, 'promptTokenCount') + count(fields, 'toolUsePromptTokenCount') - cacheRead),
+    input: withoutCached(count(fields, 'promptTokenCount') + count(fields, 'toolUsePromptTokenCount'), cacheRead),
     output: count(fields, 'candidatesTokenCount') + reasoning,
     cacheRead,
     cacheWrite: 0,
     reasoning,
   });
+}
+
+/** A count that is smaller than its cached part cannot include it: a server that breaks its dialect's rule. */
+function withoutCached(prompt: number, cached: number): number {
+  return prompt >= cached ? prompt - cached : prompt;
 }
 
 function count(fields: Fields, name: string): number {

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { Answer } from './answer.js';
+import { mergeRawUsage, rawUsageObject, usageOfRaw } from './raw-usage.js';
+import { usageOfResult } from './usage.js';
+
+const dialectA = { inputTokens: 3914, outputTokens: 931, cacheReadTokens: 16_298, cacheWriteTokens: 0 };
+
+test('case L13: a prompt count that includes cached tokens counts each of them once', () => {
+  const chat = usageOfRaw({
+    prompt_tokens: 20_212,
+    completion_tokens: 931,
+    prompt_tokens_details: { cached_tokens: 16_298 },
+  });
+  const responses = usageOfRaw({
+    input_tokens: 20_212,
+    output_tokens: 931,
+    total_tokens: 21_143,
+    input_tokens_details: { cached_tokens: 16_298 },
+  });
+  const google = usageOfRaw({ promptTokenCount: 20_212, candidatesTokenCount: 931, cachedContentTokenCount: 16_298 });
+  for (const usage of [chat, responses, google]) expect(usage).toMatchObject({ ...dialectA, totalTokens: 21_143 });
+});
+
+test('case L13: a prompt count that excludes cached tokens counts each of them once', () => {
+  const raw = {
+    input_tokens: 25,
+    cache_read_input_tokens: 16_298,
+    cache_creation_input_tokens: 3889,
+    output_tokens: 931,
+  };
+  expect(usageOfRaw(raw)).toMatchObject({
+    inputTokens: 25,
+    cacheReadTokens: 16_298,
+    cacheWriteTokens: 3889,
+    outputTokens: 931,
+    totalTokens: 21_143,
+  });
+});
+
+test('case L13: results of specification v3 and v2 count cached tokens once, with Anthropic and with others', () => {
+  const v3 = { inputTokens: { total: 20_212, noCache: 3914, cacheRead: 16_298 }, outputTokens: { total: 931 } };
+  expect(usageOfResult(v3, 'openai.chat')).toMatchObject(dialectA);
+  const v2 = { inputTokens: 20_212, outputTokens: 931, totalTokens: 21_143, cachedInputTokens: 16_298 };
+  expect(usageOfResult(v2, 'openai.chat')).toMatchObject(dialectA);
+  const anthropicV2 = { inputTokens: 25, outputTokens: 931, totalTokens: 956, cachedInputTokens: 16_298 };
+  expect(
+    usageOfResult(anthropicV2, 'anthropic.messages', { anthropic: { cacheCreationInputTokens: 3889 } }),
+  ).toMatchObject({
+    inputTokens: 25,
+    cacheReadTokens: 16_298,
+    cacheWriteTokens: 3889,
+    totalTokens: 21_143,
+  });
+});
+
+test('case L15: usage that is reported cumulatively replaces, it is not summed', () => {
+  const answer = new Answer('anthropic.messages', 'm');
+  const reports = [
+    { type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } },
+    { type: 'message_delta', usage: { output_tokens: 15 } },
+    { type: 'message_delta', usage: { output_tokens: 40, input_tokens: null } },
+  ];
+  for (const rawValue of reports) answer.add({ type: 'raw', rawValue });
+  expect(answer.usage).toMatchObject({ inputTokens: 9, outputTokens: 40, totalTokens: 49 });
+});
+
+test('case Y11: a later report replaces single figures and keeps those it leaves out', () => {
+  expect(mergeRawUsage({ a: 1, b: 2 }, { b: 3, c: null })).toEqual({ a: 1, b: 3 });
+});
+
+test('reasoning is part of the output in every dialect', () => {
+  expect(
+    usageOfRaw({ prompt_tokens: 1, completion_tokens: 10, completion_tokens_details: { reasoning_tokens: 7 } }),
+  ).toMatchObject({
+    outputTokens: 10,
+    reasoningTokens: 7,
+  });
+  expect(usageOfRaw({ promptTokenCount: 1, candidatesTokenCount: 3, thoughtsTokenCount: 7 })).toMatchObject({
+    outputTokens: 10,
+    reasoningTokens: 7,
+  });
+  const googleV2 = { inputTokens: 1, outputTokens: 3, reasoningTokens: 7, totalTokens: 11 };
+  expect(usageOfResult(googleV2, 'google.generative-ai')).toMatchObject({ outputTokens: 10, totalTokens: 11 });
+});
+
+test('one-hour cache writes and calls of tools the provider ran are kept where it tells them', () => {
+  const raw = {
+    input_tokens: 1,
+    output_tokens: 1,
+    cache_creation_input_tokens: 30,
+    cache_creation: { ephemeral_1h_input_tokens: 10 },
+    server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 },
+  };
+  expect(usageOfRaw(raw)).toMatchObject({
+    cacheWriteTokens: 30,
+    cacheWrite1hTokens: 10,
+    providerToolCalls: { web_search: 3 },
+  });
+  const nested = { inputTokens: { total: 31, cacheWrite: 30 }, outputTokens: { total: 1 }, raw };
+  expect(usageOfResult(nested, 'anthropic.messages')).toMatchObject({
+    cacheWrite1hTokens: 10,
+    providerToolCalls: { web_search: 3 },
+  });
+});
+
+test('what is not told is null, and an impossible count is taken for not told', () => {
+  expect(usageOfResult({ inputTokens: { total: undefined }, outputTokens: { total: undefined } }, 'p')).toBeNull();
+  expect(usageOfResult({ inputTokens: undefined, outputTokens: undefined }, 'p')).toBeNull();
+  expect(usageOfResult(undefined, 'p')).toBeNull();
+  expect(usageOfRaw({ prompt_tokens: -5, completion_tokens: 1 })).toBeNull();
+  expect(usageOfRaw({ prompt_tokens: 1.5, completion_tokens: 1 })).toBeNull();
+  expect(usageOfRaw({ hello: 1 })).toBeNull();
+});
+
+test('the usage object is found in bodies and events of every protocol', () => {
+  const usage = { input_tokens: 1 };
+  expect(rawUsageObject({ usage })).toBe(usage);
+  expect(rawUsageObject({ type: 'response.completed', response: { usage } })).toBe(usage);
+  expect(rawUsageObject({ type: 'message_start', message: { usage } })).toBe(usage);
+  expect(rawUsageObject({ usageMetadata: usage })).toBe(usage);
+  expect(rawUsageObject('text')).toBeUndefined();
+});
