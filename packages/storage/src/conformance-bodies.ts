@@ -97,13 +97,16 @@ export const bodyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'numbers are whole numbers in expressions too',
+    name: 'numbers are whole numbers in expressions and text columns too',
     async run(store) {
       const db = await store.open();
       const row = await db.read(() =>
         one("SELECT CAST(? AS BIGINT) / 2 AS half, '?' || CAST(? AS TEXT) AS text", [5, 'x']),
       );
       assert.deepEqual(row, { half: 2, text: '?x' });
+      await db.migrate(accounts);
+      await db.write(() => run('UPDATE accounts SET note = ?', [5]));
+      assert.deepEqual(await db.read(() => one('SELECT note FROM accounts')), { note: '5' });
     },
   },
   {

@@ -15,8 +15,6 @@ export interface HeartbeatOptions {
   readonly role: string;
   readonly ids: IdSource;
   readonly leaseMs: number;
-  /** Upkeep of the engine, done with each renewal. */
-  readonly afterBeat?: () => void;
   readonly onLost: (lost: { readonly owner: string; readonly newOwner: string }) => void;
 }
 
@@ -101,7 +99,6 @@ export class Heartbeat {
   async #beat(): Promise<void> {
     try {
       await this.ensure();
-      this.#options.afterBeat?.();
       this.lastError = null;
     } catch (error) {
       this.lastError = error instanceof Error ? error.message : String(error); // shown by health(); the next beat tries again

@@ -26,6 +26,7 @@ const states: readonly (readonly [prefix: string, code: StoreErrorCode, advice: 
   ['08', 'store_unavailable', 'the connection broke; try again'],
   ['25P03', 'store_unavailable', 'the transaction was idle too long'],
   ['28', 'store_unavailable', 'check user and password'],
+  ['22021', 'value_refused', 'Postgres keeps no text with a NUL character; take it out or store JSON'],
   ['3D', 'store_unavailable', 'create the database'],
 ];
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { accounts, refusal } from './conformance-case.js';
@@ -100,6 +101,25 @@ describe('rows that are fought over', () => {
     await db.write(() => run(addTo, [50, 'a']));
     expect(await totals).toEqual([{ total: 200 }, { total: 200 }]);
     expect(await db.read(() => one(sumBalances))).toEqual({ total: 250 });
+  });
+});
+
+describe('values', () => {
+  it('any text of whole characters and any safe integer comes back as it went in', async () => {
+    const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0'));
+    const property = fc.asyncProperty(text, fc.maxSafeInteger(), async (note, balance) => {
+      await db.write(() => run("UPDATE accounts SET note = ?, balance = ? WHERE id = 'a'", [note, balance]));
+      const row = await db.read(() => one("SELECT note, balance FROM accounts WHERE id = 'a'"));
+      expect(row).toEqual({ note, balance });
+    });
+    await fc.assert(property, { numRuns: 30 });
+  });
+
+  it('text that Postgres cannot keep is refused as a value', async () => {
+    await refusal(
+      db.write(() => run('UPDATE accounts SET note = ?', ['a\0b'])),
+      'value_refused',
+    );
   });
 });
 

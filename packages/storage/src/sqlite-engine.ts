@@ -18,7 +18,6 @@ export interface SqliteEngineOptions {
   readonly ids: IdSource;
   readonly gate: Gate | undefined;
   readonly busyTimeoutMs: number;
-  readonly walLimitBytes: number;
   readonly onNotify: (channel: string) => void;
 }
 
@@ -89,12 +88,7 @@ export class SqliteEngine implements Engine {
     return this.#read(body, true);
   }
 
-  /** Shrinks a write-ahead log that outgrew its bound while a reader held it. Does nothing when a reader still does. */
-  boundLog(): void {
-    if (walBytes(this.#connection) <= this.#options.walLimitBytes) return;
-    this.#connection.pragma('wal_checkpoint(TRUNCATE)');
-  }
-
+  /** Bytes of the write-ahead log at the moment. */
   walBytes(): number {
     return walBytes(this.#connection);
   }

@@ -1,16 +1,16 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startChild } from './child.test.helper.js';
 import { accounts, refusal } from './conformance-case.js';
-import type { DatabaseOptions } from './database.js';
 import { isStoreUnavailable } from './errors.js';
 import { type FreshStore, freshSqlite } from './fresh.js';
-import { openSqlite } from './sqlite.js';
+import { openSqlite, type SqliteOptions } from './sqlite.js';
 import { all, one, run } from './statement.js';
 
-let store: FreshStore<DatabaseOptions>;
+let store: FreshStore<SqliteOptions>;
 
 beforeEach(() => {
   store = freshSqlite();
@@ -157,6 +157,18 @@ describe('a store of a newer version', () => {
     const error = await refusal(store.open(), 'store_newer');
     expect(error.message).toContain('storage is at migration 99');
     expect(readFileSync(store.location).equals(before)).toBe(true);
+  });
+});
+
+describe('values', () => {
+  it('any text of whole characters and any safe integer comes back as it went in', async () => {
+    const db = await store.open({ synchronous: 'normal' });
+    await db.migrate(accounts);
+    const property = fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.maxSafeInteger(), async (note, balance) => {
+      await db.write(() => run('UPDATE accounts SET note = ?, balance = ?', [note, balance]));
+      expect(await db.read(() => one('SELECT note, balance FROM accounts'))).toEqual({ note, balance });
+    });
+    await fc.assert(property, { numRuns: 200 });
   });
 });
 

@@ -55,6 +55,8 @@ function configure(connection: Connection, options: SqliteFileOptions): void {
   }
   connection.pragma(`synchronous = ${options.synchronous === 'normal' ? 'NORMAL' : 'FULL'}`);
   connection.pragma('foreign_keys = ON');
+  // A checkpoint follows each commit that leaves 1000 pages or more in the log, and the next commit cuts it to the limit;
+  // while a reader holds the log both wait. The heartbeat commits when nothing else does.
   connection.pragma(`journal_size_limit = ${options.walLimitBytes}`);
 }
 

@@ -29,7 +29,11 @@ describe('a store that another process holds', () => {
     holder.exec('BEGIN IMMEDIATE');
     let ticks = 0;
     const ticking = setInterval(() => (ticks += 1), 5);
-    const written = db.write(addOne);
+    let runs = 0;
+    const written = db.write(() => {
+      runs += 1;
+      return addOne();
+    });
     const queued = db.write(addOne);
     await sleep(150);
     clearInterval(ticking);
@@ -37,6 +41,7 @@ describe('a store that another process holds', () => {
     holder.close();
     expect(await Promise.all([written, queued])).toEqual([1, 1]);
     expect(ticks).toBeGreaterThan(5);
+    expect(runs).toBe(1);
     expect(await db.read(() => one('SELECT balance FROM accounts'))).toEqual({ balance: 103 });
   });
 

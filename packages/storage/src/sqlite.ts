@@ -38,9 +38,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   try {
     const watch = new SqliteWatch(connection);
     const onNotify = (channel: string): void => watch.committed(channel);
-    const engine = new SqliteEngine(connection, { ...common, busyTimeoutMs, walLimitBytes, onNotify });
+    const engine = new SqliteEngine(connection, { ...common, busyTimeoutMs, onNotify });
     await migrateWith(engine, storageMigrations);
-    const heartbeat = new Heartbeat(engine, { ...common, afterBeat: () => engine.boundLog() });
+    const heartbeat = new Heartbeat(engine, common);
     return new Store({ engine, heartbeat, notifications: watch, walBytes: () => engine.walBytes() });
   } catch (error) {
     connection.close();
