@@ -1,7 +1,8 @@
+import { dirname } from 'node:path';
 import { ToolError, isToolError, messageOf, refusal } from './errors.js';
 import { withFileLocks } from './file-lock.js';
 import { type FilePatch, patchedText, readPatch } from './patch-plan.js';
-import { removeFile, replaceFile } from './replace-file.js';
+import { missingFolders, removeFile, removeFolders, replaceFile } from './replace-file.js';
 import { type LoadedFile, loadFile, requireText, requireWellFormed } from './text-file.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
@@ -73,6 +74,7 @@ async function planChange(state: WorkspaceState, patch: FilePatch, path: Confine
 /** Writes one after the other; at the first failure what was written is taken back. */
 async function applyAll(state: WorkspaceState, changes: readonly Change[], context: ToolContext): Promise<void> {
   const done: Change[] = [];
+  const made = await foldersToMake(state, changes);
   try {
     for (const change of changes) {
       await applyOne(state, change, context);
@@ -80,8 +82,16 @@ async function applyAll(state: WorkspaceState, changes: readonly Change[], conte
     }
   } catch (error) {
     await undo(state, done.reverse(), error);
+    await removeFolders(state.workspace, made);
     throw error;
   }
+}
+
+/** Folders that added files need, the deepest first. */
+async function foldersToMake(state: WorkspaceState, changes: readonly Change[]): Promise<readonly string[]> {
+  const added = changes.filter(({ before }) => before === undefined);
+  const missing = await Promise.all(added.map(({ path }) => missingFolders(state.workspace, dirname(path.real))));
+  return [...new Set(missing.flat())].sort((one, other) => other.length - one.length);
 }
 
 async function applyOne(

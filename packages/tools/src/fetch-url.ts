@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, type Response, fetch } from 'undici';
+import type { Dispatcher, Response } from 'undici';
 import { ToolError, isToolError, messageOf, refusal } from './errors.js';
 import { bareHost, isPublicAddress, privateAddress, publicConnector } from './public-address.js';
 import { type ToolReply, reply } from './reply.js';
@@ -50,7 +50,7 @@ interface GetOptions extends FetchOptions {
 }
 
 async function get(given: string, options: GetOptions): Promise<ToolReply> {
-  const dispatcher = dispatcherFor(options);
+  const dispatcher = await dispatcherFor(options);
   try {
     let url = requireUrl(given);
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
@@ -68,6 +68,7 @@ async function get(given: string, options: GetOptions): Promise<ToolReply> {
 
 async function request(url: URL, dispatcher: Dispatcher, options: GetOptions): Promise<Response> {
   if (hasProxy(options)) await refusePrivateBehindProxy(url, options);
+  const { fetch } = await import('undici');
   try {
     const headers = {
       'user-agent': 'stint-tools',
@@ -96,8 +97,9 @@ async function refusePrivateBehindProxy(url: URL, options: FetchOptions): Promis
   if (addresses.some(({ address }) => !isPublicAddress(address))) throw privateAddress(host);
 }
 
-function dispatcherFor(options: FetchOptions): Dispatcher {
-  const connect = publicConnector(isExempt(options));
+async function dispatcherFor(options: FetchOptions): Promise<Dispatcher> {
+  const { Agent, EnvHttpProxyAgent } = await import('undici');
+  const connect = await publicConnector(isExempt(options));
   if (!hasProxy(options)) return new Agent({ connect });
   const httpProxy = variable(options, 'HTTP_PROXY');
   const httpsProxy = variable(options, 'HTTPS_PROXY');

@@ -1,6 +1,23 @@
+export {
+  approvalRequest,
+  createApprovalPolicy,
+  decideApproval,
+  type Approval,
+  type ApprovalDecision,
+  type ApprovalPolicy,
+  type ApprovalPolicyOptions,
+  type ApprovalRequest,
+  type ApprovalRule,
+} from './approval.js';
 export { SETTLE_GRACE_MS, type CallContext, type CallFacts } from './call.js';
+export { connectMcp, type McpConnection, type McpConnectionOptions } from './connect-mcp.js';
 export { ToolError, isToolError, type ErrorEffect, type ToolErrorOptions } from './errors.js';
+export type { FetchOptions } from './fetch-url.js';
 export { isToolLike, toTool, type AiSdkTool, type ToolLike } from './foreign-tools.js';
+export { fromMcp } from './from-mcp.js';
+export { loadTools, type LoadedTools, type LoadProblem, type LoadToolsOptions } from './load-tools.js';
+export type { McpServerAddress } from './mcp-link.js';
+export type { McpToolOptions, McpTools, RefusedMcpTool } from './mcp-tools.js';
 export { createOutputStore, isOutputHandle, type OutputStore } from './output-store.js';
 export type { ProcessRecord } from './process-record.js';
 export { endProcesses, type EndReport } from './process-tree.js';
@@ -15,8 +32,10 @@ export {
 export { reply, type ToolReply } from './reply.js';
 export type { ToolResult } from './result.js';
 export { inputJsonSchema } from './schema.js';
+export { serveTools, type ServeToolsOptions, type ToolServer } from './serve-tools.js';
 export { scrubEnvironment, type Environment } from './shell-environment.js';
 export type { ShellOptions } from './shell.js';
+export type { TodoItem, TodoOptions } from './todo-write.js';
 export {
   defineTool,
   isToolName,

@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { type LookupFunction, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { type ToolError, refusal } from './errors.js';
 
 /** True for an address on the public internet; every special range (private, loopback, link-local, mapped, ...) is not. */
@@ -18,7 +18,10 @@ export function isPublicAddress(address: string): boolean {
  * answers differently the second time, a redirect or an odd spelling of an address changes nothing.
  * @param isExempt true for a host and port that may be private
  */
-export function publicConnector(isExempt: (host: string, port: string) => boolean): buildConnector.connector {
+export async function publicConnector(
+  isExempt: (host: string, port: string) => boolean,
+): Promise<buildConnector.connector> {
+  const { buildConnector } = await import('undici');
   const guarded = buildConnector({ lookup: publicLookup } as buildConnector.BuildOptions);
   const open = buildConnector({});
   return (options, callback) => {

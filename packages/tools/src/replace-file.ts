@@ -95,24 +95,25 @@ async function write(
 }
 
 /** Folders on the way that do not exist, the deepest first. */
-async function missingFolders(workspace: Workspace, folder: string): Promise<readonly string[]> {
+export async function missingFolders(workspace: Workspace, folder: string): Promise<readonly string[]> {
   const missing: string[] = [];
-  for (let at = folder; at !== workspace.root && !(await exists(at)); at = dirname(at)) missing.push(at);
+  for (let at = folder; at !== workspace.root && (await presence(at)) === 'missing'; at = dirname(at)) missing.push(at);
   return missing;
 }
 
-async function exists(path: string): Promise<boolean> {
+async function presence(path: string): Promise<'there' | 'missing' | 'unreachable'> {
   try {
     await lstat(path);
-    return true;
+    return 'there';
   } catch (error) {
-    return systemCode(error) !== 'ENOENT';
+    return systemCode(error) === 'ENOENT' ? 'missing' : 'unreachable';
   }
 }
 
-async function removeFolders(workspace: Workspace, folders: readonly string[]): Promise<void> {
+/** Removes folders, given deepest first, that are there and empty. */
+export async function removeFolders(workspace: Workspace, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
-    if (!(await exists(folder))) continue;
+    if ((await presence(folder)) !== 'there') continue;
     const parent = await openDirectory(workspace, dirname(folder));
     try {
       await rmdir(parent.at(basename(folder)));

@@ -1,4 +1,3 @@
-import { execa } from 'execa';
 import { ToolError } from './errors.js';
 
 /** Where ripgrep runs. */
@@ -19,7 +18,7 @@ const STDERR_SHOWN = 500;
  * @throws ToolError `search_failed` with what ripgrep said; the signal's reason when aborted
  */
 export async function* ripgrep(args: readonly string[], options: RipgrepOptions): AsyncGenerator<string> {
-  const { rgPath } = await import('@vscode/ripgrep');
+  const [{ execa }, { rgPath }] = await Promise.all([import('execa'), import('@vscode/ripgrep')]);
   const child = execa(rgPath, ['--no-config', '--color=never', ...args], {
     cwd: options.cwd,
     env: {},

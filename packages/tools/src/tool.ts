@@ -152,7 +152,7 @@ export function defineTool<const Schema extends InputSchema>(definition: ToolDef
 }
 
 /** True if the name is one that every provider accepts. */
-export function isToolName(name: unknown): name is string {
+export function isToolName(name: unknown): boolean {
   return typeof name === 'string' && NAME.test(name);
 }
 

@@ -1,0 +1,103 @@
+import { chmodSync, existsSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { randomWord, testWorkspace, treeHash } from './test-support.js';
+
+const addFile = (path: string, line: string) => `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${line}\n`;
+const removeFile = (path: string, line: string) => `--- a/${path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-${line}\n`;
+
+test('case T17: a patch of which one hunk does not match changes nothing and names file and hunk', async () => {
+  const { call, write, root } = testWorkspace();
+  write('file2', 'one\ntwo\nthree\n');
+  write('file3', 'gone\n');
+  const before = treeHash(root);
+  const update = '--- a/file2\n+++ b/file2\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n@@ -3 +3 @@\n-missing\n+x\n';
+  const result = await call('apply_patch', { patch: addFile('new/file1', 'x') + update + removeFile('file3', 'gone') });
+  expect(result).toMatchObject({ ok: false, code: 'patch_mismatch', errorEffect: 'none' });
+  expect(result.output).toContain('Hunk 2 of 2 for "file2"');
+  expect(treeHash(root)).toBe(before);
+});
+
+test('a patch adds, changes and removes files, and keeps mode, CRLF and a missing final newline', async () => {
+  const { call, write, path, text } = testWorkspace();
+  const word = randomWord();
+  write('crlf.txt', 'a\r\nb\r\nc');
+  chmodSync(path('crlf.txt'), 0o755);
+  write('old.txt', 'gone\n');
+  const update = `diff --git a/crlf.txt b/crlf.txt\n--- a/crlf.txt\n+++ b/crlf.txt\n@@ -1,3 +1,3 @@\n a\n-b\n+${word}\n c\n\\ No newline at end of file\n`;
+  const result = await call('apply_patch', {
+    patch: update + addFile('sub/new.txt', word) + removeFile('old.txt', 'gone'),
+  });
+  expect(result.output).toBe('Updated crlf.txt\nAdded sub/new.txt\nRemoved old.txt');
+  expect(text('crlf.txt')).toBe(`a\r\n${word}\r\nc`);
+  expect(statSync(path('crlf.txt')).mode & 0o777).toBe(0o755);
+  expect(text('sub/new.txt')).toBe(`${word}\n`);
+  expect(existsSync(path('old.txt'))).toBe(false);
+});
+
+test('wrong counts and line numbers in hunk headers do no harm, wrong context does', async () => {
+  const { call, write, text } = testWorkspace();
+  write('a.txt', 'one\ntwo\n\nthree\nfour\n');
+  await call('apply_patch', {
+    patch: '--- a/a.txt\n+++ b/a.txt\n@@ -77,1 +90,9 @@\n two\n\n-three\n+THREE\n four\n\n',
+  });
+  expect(text('a.txt')).toBe('one\ntwo\n\nTHREE\nfour\n');
+  const result = await call('apply_patch', { patch: '--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n uno\n-two\n+2\n' });
+  expect(result.code).toBe('patch_mismatch');
+});
+
+test('what is no patch, names one file twice, renames, or adds what exists is refused', async () => {
+  const { call, write, root, path } = testWorkspace();
+  write('a.txt', 'x\n');
+  symlinkSync('a.txt', path('link.txt'));
+  const before = treeHash(root);
+  const edit = (name: string) => `--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-x\n+y\n`;
+  for (const patch of [
+    'hello',
+    edit('a.txt') + edit('a.txt'),
+    edit('a.txt') + edit('link.txt'),
+    'diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n',
+    addFile('a.txt', 'x'),
+    removeFile('nope.txt', 'x'),
+    edit('../out.txt'),
+  ]) {
+    expect(await call('apply_patch', { patch })).toMatchObject({ ok: false, errorEffect: 'none' });
+  }
+  write('two-lines.txt', 'x\ny\n');
+  const partly = await call('apply_patch', { patch: removeFile('two-lines.txt', 'x') });
+  expect(partly).toMatchObject({ ok: false, errorEffect: 'none' });
+  expect(treeHash(root)).not.toBe(before);
+  expect(readdirSync(root).sort()).toEqual(['a.txt', 'link.txt', 'two-lines.txt']);
+});
+
+test('a failure after the first file was written puts everything back, new folders too', async () => {
+  const { call, write, root, path } = testWorkspace();
+  write('a.txt', 'x\n');
+  write('b.txt', 'x\n');
+  write('gone.txt', 'gone\n');
+  chmodSync(path('gone.txt'), 0o600);
+  const before = treeHash(root);
+  let writes = 0;
+  const gate = () => {
+    writes += 1;
+    if (writes === 4) throw new Error('the disk is on fire');
+  };
+  const edit = (name: string) => `--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-x\n+y\n`;
+  const result = await call(
+    'apply_patch',
+    { patch: addFile('new/deep/c.txt', 'c') + removeFile('gone.txt', 'gone') + edit('a.txt') + edit('b.txt') },
+    { gate },
+  );
+  expect(result).toMatchObject({ ok: false, errorEffect: 'none' });
+  expect(writes).toBe(4);
+  expect(treeHash(root)).toBe(before);
+});
+
+test('a patch against a version that changed since it was read is refused', async () => {
+  const { call, write } = testWorkspace();
+  write('a.txt', 'x\n');
+  await call('read_file', { path: 'a.txt' });
+  write('a.txt', 'x\nmore\n');
+  expect(await call('apply_patch', { patch: '--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+y\n' })).toMatchObject({
+    code: 'stale',
+  });
+});
