@@ -11,8 +11,8 @@ const selectVisibleFrom =
 const updateHistory =
   'UPDATE journal_histories SET last_seq = ?, visible_from = ? WHERE owner_kind = ? AND owner_id = ?';
 const insertEntry = `INSERT INTO journal_entries
-  (owner_kind, owner_id, seq, entry_key, kind, message, input_id, keep_count, turn_id, created_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (owner_kind, owner_id, entry_key) DO NOTHING`;
+  (owner_kind, owner_id, seq, entry_key, kind, message, input_id, failed, keep_count, turn_id, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (owner_kind, owner_id, entry_key) DO NOTHING`;
 const selectKeptFrom = `SELECT seq FROM journal_entries
   WHERE owner_kind = ? AND owner_id = ? AND seq < ? AND taken_back = 0 ORDER BY seq DESC LIMIT ?`;
 const selectEntries = `SELECT seq, entry_key AS "key", kind, message, input_id AS "inputId", keep_count AS "keep"
@@ -24,6 +24,18 @@ const giveBackInputs = `UPDATE journal_entries SET taken_back = 0
   WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND taken_back = 1`;
 
 const hideOfTurn = 'UPDATE journal_entries SET taken_back = 1 WHERE owner_kind = ? AND owner_id = ? AND turn_id = ?';
+
+/** True for the result of a tool call that failed. */
+function tellsFailure({ kind, message }: HistoryEntry): boolean {
+  if (kind !== 'tool-result' || !Array.isArray(message.content)) return false;
+  return message.content.some((part) => String(outputOf(part)?.type ?? '').startsWith('error'));
+}
+
+function outputOf(part: unknown): { readonly type?: unknown } | undefined {
+  return typeof part === 'object' && part !== null && 'output' in part
+    ? (part.output as { readonly type?: unknown })
+    : undefined;
+}
 
 interface HistoryRow {
   readonly lastSeq: number;
@@ -60,6 +72,7 @@ export function* appendEntries(
       entry.kind,
       JSON.stringify(entry.message),
       entry.inputId ?? null,
+      tellsFailure(entry) ? 1 : 0,
       entry.keep ?? null,
       turnId,
       ctx.now,

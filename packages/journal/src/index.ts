@@ -25,6 +25,7 @@ export {
   unresolved,
   type Unresolved,
 } from './recovery.js';
+export { countByOwner, type OwnerCounts } from './owner-counts.js';
 export { resumeState, type JournaledState } from './resume-state.js';
 export { journalMigrations } from './schema.js';
 export { listTurns, readTurn } from './turn-rows.js';

@@ -23,6 +23,7 @@ export const journalMigrations: MigrationSet = {
           kind TEXT NOT NULL,
           message TEXT NOT NULL,
           input_id TEXT,
+          failed INTEGER NOT NULL DEFAULT 0,
           keep_count INTEGER,
           turn_id TEXT,
           taken_back INTEGER NOT NULL DEFAULT 0,
