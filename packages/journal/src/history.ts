@@ -27,14 +27,8 @@ const hideOfTurn = 'UPDATE journal_entries SET taken_back = 1 WHERE owner_kind =
 
 /** True for the result of a tool call that failed. */
 function tellsFailure({ kind, message }: HistoryEntry): boolean {
-  if (kind !== 'tool-result' || !Array.isArray(message.content)) return false;
-  return message.content.some((part) => String(outputOf(part)?.type ?? '').startsWith('error'));
-}
-
-function outputOf(part: unknown): { readonly type?: unknown } | undefined {
-  return typeof part === 'object' && part !== null && 'output' in part
-    ? (part.output as { readonly type?: unknown })
-    : undefined;
+  if (kind !== 'tool-result' || message.role !== 'tool') return false;
+  return message.content.some((part) => part.type === 'tool-result' && part.output.type.startsWith('error'));
 }
 
 interface HistoryRow {

@@ -5,6 +5,7 @@ export {
   endOperation,
   listOperations,
   liveOperations,
+  readOperation,
   readOperations,
   recordLateResult,
   resolveOperation,

@@ -106,6 +106,12 @@ export function* readOperations(_ctx: Context, turnId: string): Transaction<read
   return rows.map(toOperation);
 }
 
+/** The operation of that id, `<turn id>/<call index>`; undefined if there is none. */
+export function* readOperation(ctx: Context, id: string): Transaction<OperationRecord | undefined> {
+  const turnId = id.slice(0, id.lastIndexOf('/'));
+  return (yield* readOperations(ctx, turnId)).find((operation) => operation.id === id);
+}
+
 /** All operations of an owner, or of several, each by turn and call index. */
 export function* listOperations(
   _ctx: Context,

@@ -16,8 +16,10 @@ const updateFailure =
   'UPDATE journal_turns SET status = ?, usage = ?, error = ?, partial_text = ?, asks_person = ?, ended_at = ? WHERE id = ?';
 const updateStatus = 'UPDATE journal_turns SET status = ? WHERE id = ?';
 const updateResolution = 'UPDATE journal_turns SET status = ?, resolution = ? WHERE id = ?';
-const selectLaterTurn = `SELECT id FROM journal_turns
-  WHERE owner_kind = ? AND owner_id = ? AND id <> ? AND created_at >= (SELECT created_at FROM journal_turns WHERE id = ?) LIMIT 1`;
+const selectLaterTurn = `SELECT later.id FROM journal_turns late JOIN journal_turns later
+  ON later.owner_kind = late.owner_kind AND later.owner_id = late.owner_id AND later.purpose = 'turn'
+  AND (later.created_at > late.created_at OR (later.created_at = late.created_at AND later.id > late.id))
+  WHERE late.id = ? LIMIT 1`;
 
 export interface TurnInput {
   /** Also the ledger request's id, and the provider's `x-client-request-id`. */
@@ -155,9 +157,8 @@ function* storeResponse(
 
 function* storeAnswerEntry(ctx: Context, turn: LockedTurn, response: TurnResponse): Transaction<number | null> {
   if (turn.status === 'unknown') {
-    const { owner, id } = turn;
-    if ((yield* one(selectLaterTurn, [owner.kind, owner.id, id, id])) !== undefined) return null;
-    yield* giveBack(owner, id);
+    if ((yield* one(selectLaterTurn, [turn.id])) !== undefined) return null;
+    yield* giveBack(turn.owner, turn.id);
   }
   const range = yield* appendEntries(ctx, turn.owner, [responseEntry(turn.id, response)], turn.id);
   // A compaction's or a title's answer is kept with its turn, but is no part of the conversation.
