@@ -14,6 +14,8 @@ import { windowBounds, windowKey } from './windows.js';
 export interface AskedRequest {
   readonly kind: string;
   readonly driver?: string;
+  /** Named in the refusal of a model without a price. */
+  readonly model?: string;
   readonly estimate: AskedAmount;
 }
 
@@ -169,11 +171,13 @@ function checkCost(level: Level, admission: Admission): Decision | undefined {
   const limit = level.view.limits.maxCostMicros ?? null;
   if (limit === null) return undefined;
   const asked = admission.request.estimate.costMicros;
-  return asked === null ? refuseUnpriced(level) : checkAmount(level, admission, { name: 'costMicros', limit, asked });
+  return asked === null
+    ? refuseUnpriced(level, admission)
+    : checkAmount(level, admission, { name: 'costMicros', limit, asked });
 }
 
-function refuseUnpriced({ view }: Level): Decision {
-  const message = `No price is known for the model and account ${view.id} caps money. Add the price to the price book or set a fallback price.`;
+function refuseUnpriced({ view }: Level, { request }: Admission): Decision {
+  const message = `No price is known for the model ${request.model ?? ''} and account ${view.id} caps money. Correct the name, add the price to the price book, or set a fallback price.`;
   return refuse({ code: 'price_unknown', account: view.id, message });
 }
 
@@ -237,15 +241,17 @@ function checkConcurrency({ view, sum }: Level): Decision | undefined {
   });
 }
 
-function checkWindows({ view }: Level, admission: Admission): Decision | undefined {
-  for (const window of view.limits.windows ?? []) {
-    const refusal = checkWindow(view, window, admission);
+function checkWindows(level: Level, admission: Admission): Decision | undefined {
+  for (const window of level.view.limits.windows ?? []) {
+    const refusal = checkWindow(level, window, admission);
     if (refusal !== undefined) return refusal;
   }
   return undefined;
 }
 
-function checkWindow(view: AccountView, window: WindowLimit, { request, facts }: Admission): Decision | undefined {
+function checkWindow(level: Level, window: WindowLimit, admission: Admission): Decision | undefined {
+  const { view } = level;
+  const { request, facts } = admission;
   const kept = ownValue(view.windows, windowKey(window));
   const bounds = windowBounds(window, Math.max(facts.now, kept?.startsAt ?? 0));
   const bucket = kept !== undefined && kept.startsAt >= bounds.startsAt ? kept : undefined;
@@ -262,17 +268,12 @@ function checkWindow(view: AccountView, window: WindowLimit, { request, facts }:
   if (isOver(window.maxRequests, bucket?.requests, 1)) return refusal(window.maxRequests as number);
   if (isOver(window.maxTokens, bucket?.tokens, tokens)) return refusal(window.maxTokens as number);
   if (window.maxCostMicros === undefined) return undefined;
-  if (costMicros === null)
-    return refuse({ code: 'price_unknown', account: view.id, message: unpricedWindow(view, window) });
+  if (costMicros === null) return refuseUnpriced(level, admission);
   return isOver(window.maxCostMicros, bucket?.costMicros, costMicros) ? refusal(window.maxCostMicros) : undefined;
 }
 
 function isOver(limit: number | undefined, charged: number | undefined, asked: number): boolean {
   return limit !== undefined && (charged ?? 0) + asked > limit;
-}
-
-function unpricedWindow(view: AccountView, window: WindowLimit): string {
-  return `No price is known for the model and account ${view.id} caps money for each ${window.per}. Add the price to the price book.`;
 }
 
 function protectedNote(kind: string): string {

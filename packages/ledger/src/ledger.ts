@@ -40,7 +40,7 @@ import { type AccountSnapshot, snapshotAccount } from './snapshot.js';
 import { type StopInput, type StopResult, stopAccount } from './stop.js';
 import { type StopNotice, StopWatch } from './stop-watch.js';
 import type { Actor, RefusalReason } from './types.js';
-import { waitForRoom, wakeWaiters } from './waiters.js';
+import { roomsMade, waitForRoom, wakeWaiters } from './waiters.js';
 
 const pollMs = 250;
 const defaultRoomTimeoutMs = 60_000;
@@ -94,10 +94,11 @@ export class Ledger {
   async reserveWhenRoom(input: ReserveInput, options: WaitOptions = {}): Promise<ReserveResult> {
     const deadline = performance.now() + (options.timeoutMs ?? defaultRoomTimeoutMs);
     for (;;) {
+      const since = roomsMade(this.#db);
       const result = await this.reserveRequest(input);
       const leftMs = deadline - performance.now();
       if (result.allowed || !mayPass(result.reason) || leftMs <= 0 || options.signal?.aborted === true) return result;
-      await waitForRoom(this.#db, Math.min(pollMs, leftMs), options.signal);
+      await waitForRoom(this.#db, { since, atMostMs: Math.min(pollMs, leftMs), signal: options.signal });
     }
   }
 

@@ -123,11 +123,20 @@ export function refuseUnknownKeys(given: Record<string, unknown>, known: readonl
   );
 }
 
-/** The known key with the fewest edits to `key`, ignoring case and underscores. */
+/** The known key with the fewest edits and the longest common beginning, ignoring case and underscores. */
 export function nearestKey(key: string, known: readonly string[]): string {
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/gu, '');
-  const scored = known.map((candidate) => ({ candidate, edits: editDistance(plain(key), plain(candidate)) }));
+  const scored = known.map((candidate) => ({
+    candidate,
+    edits: editDistance(plain(key), plain(candidate)) - commonLength(plain(key), plain(candidate)),
+  }));
   return scored.reduce((best, next) => (next.edits < best.edits ? next : best)).candidate;
+}
+
+function commonLength(left: string, right: string): number {
+  let length = 0;
+  while (length < left.length && left[length] === right[length]) length += 1;
+  return length;
 }
 
 function editDistance(left: string, right: string): number {

@@ -25,6 +25,7 @@ export function* recoverRequest(ctx: Context, id: string): Transaction<boolean> 
 
 /** Recovers every orphaned reservation, one a transaction. Answers how many. */
 export async function recoverRequests(db: Database): Promise<number> {
+  await db.endDeadProcesses();
   let recovered = 0;
   for (const id of await db.read((ctx) => findOrphanedRequests(ctx))) {
     if (await db.write((ctx) => recoverRequest(ctx, id))) recovered += 1;

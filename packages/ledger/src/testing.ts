@@ -1,0 +1,2 @@
+export { type StoreSource, type TestRunner, testLedger } from './conformance.js';
+export { type Kit, type LedgerCase, type OpenLedger } from './conformance-kit.js';
