@@ -15,7 +15,7 @@ export async function buildRequest(run: RunState, retryOf: string | null): Promi
     facts: {
       turnNumber: run.turnNumber,
       inputIds: [...run.boundInputs],
-      entries: history.pending,
+      entries: [...history.pending],
       ...(retryOf === null ? {} : { retryOf }),
     },
   };
