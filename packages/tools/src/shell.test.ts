@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { ProcessRecord } from './index.js';
+import { randomWord, testWorkspace } from './test-support.js';
+
+describe('what a command sees', () => {
+  test('case T07: a provider key reaches neither the environment of a command nor that of its parent', async () => {
+    const canary = `sk-${randomWord()}`;
+    const environment = { ...process.env, ANTHROPIC_API_KEY: canary, MY_TOKEN: canary, LC_ALL: 'C.UTF-8' };
+    const { call } = testWorkspace({ environment });
+    const command =
+      'env; tr "\\0" "\\n" < /proc/$PPID/environ; tr "\\0" "\\n" < /proc/$(ps -o ppid= $PPID | tr -d " ")/environ; set';
+    const { output, structured } = await call('shell', { command });
+    expect(structured).toMatchObject({ exitCode: 0 });
+    expect(output).toContain('LC_ALL=C.UTF-8');
+    expect(output).not.toContain(canary);
+    const allowed = testWorkspace({ environment, environmentAllow: ['MY_TOKEN'] });
+    expect((await allowed.call('shell', { command: 'echo $MY_TOKEN' })).output).toContain(canary);
+  });
+
+  test('node --test works under a test runner: readable output, exit code, no inherited runner variables', async () => {
+    const environment = {
+      ...process.env,
+      NODE_TEST_CONTEXT: 'child-v8',
+      NODE_OPTIONS: '--no-such-flag',
+      VITEST: 'true',
+    };
+    const { call, write } = testWorkspace({ environment });
+    const word = randomWord();
+    write(
+      'a.test.mjs',
+      `import test from 'node:test'; import assert from 'node:assert';\ntest('${word}', () => assert.equal(2 - 3, 5));\n`,
+    );
+    const { ok, output, structured } = await call('shell', { command: 'node --test' });
+    expect(ok).toBe(true);
+    expect(structured).toMatchObject({ exitCode: 1 });
+    expect(output).toMatch(/^exit code 1 after \d+ ms\n/);
+    expect(output).toContain(word);
+    expect(output).toMatch(/expected: 5|\+ actual - expected|-1 !== 5|-1 == 5/);
+    expect(output).not.toContain('\u001b[');
+  });
+
+  test('the exit code, both streams in their order and the working folder are shown', async () => {
+    const { call, root } = testWorkspace();
+    const { output, structured } = await call('shell', {
+      command: 'echo one; echo two >&2; echo three > /dev/stderr; pwd; exit 7',
+    });
+    expect(output).toMatch(new RegExp(`^exit code 7 after \\d+ ms\none\ntwo\nthree\n${root}\n$`));
+    expect(structured).toMatchObject({ exitCode: 7 });
+    expect((await call('shell', { command: 'kill -9 $$' })).output).toMatch(/^exit code 137 \(signal 9\)/);
+    expect((await call('shell', { command: 'true' })).output).toMatch(/\n\(no output\)$/);
+  });
+
+  test('case T19: nothing waits for a person: prompts, pagers and editors end at once', async () => {
+    const { call } = testWorkspace({ environment: { PATH: process.env['PATH'], HOME: '/nonexistent' } });
+    const setUp =
+      'git init -q . && git config user.email a@example.invalid && git config user.name a && git commit -q --allow-empty -m x';
+    expect((await call('shell', { command: setUp })).structured).toMatchObject({ exitCode: 0 });
+    const commands = [
+      'git log',
+      'git commit --allow-empty',
+      'read x',
+      'sudo true < /dev/tty',
+      'ssh -o ConnectTimeout=1 nohost.invalid',
+      'python3 -c "input()"',
+      'less /etc/passwd | head -1',
+      'cat',
+      'git rebase -i --root',
+    ];
+    for (const command of commands) {
+      const began = performance.now();
+      const result = await call('shell', { command, timeoutMs: 10_000 });
+      expect([command, result.ok]).toEqual([command, true]);
+      expect(performance.now() - began).toBeLessThan(9_000);
+    }
+    const stuck = await call('shell', { command: 'sleep 57.5', timeoutMs: 150 });
+    expect(stuck).toMatchObject({ ok: false, code: 'timeout', fatal: true });
+    expect(stuck.output).toContain('while waiting for "sleep 57.5"');
+  });
+});
+
+describe('output', () => {
+  test('case T11: 1 GB of output do not grow memory; head, tail and the real size stay and timers fire', {
+    timeout: 60_000,
+  }, async () => {
+    const { call } = testWorkspace({ keptOutputBytes: 1_000_000 });
+    let ticks = 0;
+    const timer = setInterval(() => void (ticks += 1), 20);
+    const before = process.memoryUsage().rss;
+    let peak = 0;
+    const watch = setInterval(() => void (peak = Math.max(peak, process.memoryUsage().rss)), 50);
+    const result = await call('shell', {
+      command: 'echo first; yes | head -c 1000000000 >&2; echo; echo last',
+      timeoutMs: 55_000,
+    });
+    clearInterval(timer);
+    clearInterval(watch);
+    expect(result.output).toContain('first\ny\n');
+    expect(result.output).toMatch(/last\n$/);
+    expect(result.outputBytes).toBe(1_000_000_012);
+    expect(result.output).toContain('bytes left out');
+    expect(Buffer.byteLength(result.output)).toBeLessThanOrEqual(32_768);
+    expect(peak - before).toBeLessThan(50_000_000);
+    expect(ticks).toBeGreaterThan(5);
+  });
+
+  test('case T11: 20 commands with 20 MB each in parallel stay in bounds too', { timeout: 60_000 }, async () => {
+    const { call } = testWorkspace({ keptOutputBytes: 100_000 });
+    const before = process.memoryUsage().rss;
+    const calls = Array.from({ length: 20 }, () =>
+      call('shell', { command: 'head -c 20000000 /dev/zero | tr "\\0" x', timeoutMs: 55_000 }),
+    );
+    const results = await Promise.all(calls);
+    expect(results.every(({ ok, outputBytes }) => ok && outputBytes === 20_000_000)).toBe(true);
+    expect(process.memoryUsage().rss - before).toBeLessThan(80_000_000);
+  });
+
+  test('case T31: a character split over two chunks is whole', async () => {
+    const { call } = testWorkspace();
+    const { output } = await call('shell', { command: "printf '\\xe2'; sleep 0.05; printf '\\x80\\x94'" });
+    expect(output.endsWith('\n—')).toBe(true);
+  });
+
+  test('case Y22: head and tail of a long output are cut between characters', async () => {
+    const { call } = testWorkspace();
+    for (const shift of ['', 'a', 'ab', 'abc']) {
+      const { output } = await call('shell', {
+        command: `printf '${shift}'; for i in $(seq 4000); do printf '𝄞—é'; done`,
+      });
+      expect(output).toContain('bytes left out');
+      expect(output).not.toContain('\ufffd');
+    }
+  });
+
+  test('the whole output lies in a private file under its handle; a short one leaves none', async () => {
+    const { call, root } = testWorkspace();
+    const folder = join(root, '..', 'data', 'outputs');
+    await call('shell', { command: 'echo short' });
+    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+    const { outputHandle } = await call('shell', { command: 'seq 1 100000' });
+    const [name = ''] = readdirSync(folder);
+    expect(outputHandle).toBe(`output:${name}`);
+    expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, name), 'utf8').split('\n')).toHaveLength(100_001);
+  });
+});
+
+describe('before the command', () => {
+  test('case Y20: the process group is told, and waited for, before the command begins', async () => {
+    const order: string[] = [];
+    const records: ProcessRecord[] = [];
+    const { call, path } = testWorkspace();
+    const onProcess = async (record: ProcessRecord) => {
+      await wait(80);
+      records.push(record);
+      order.push(existsSync(path('began')) ? 'command' : 'record');
+    };
+    const result = await call(
+      'shell',
+      { command: 'touch began; echo $(ps -o pgid= $$) $STINT_OPERATION' },
+      { onProcess, toolCallId: 'call-1' },
+    );
+    expect(order).toEqual(['record']);
+    expect(records[0]).toMatchObject({ callId: 'call-1', startTicks: expect.any(Number), bootId: expect.any(String) });
+    expect(result.output).toContain(`${records[0]?.processGroup} ${records[0]?.operationId}`);
+  });
+
+  test('case Y20: if the group cannot be recorded, the command is not run', async () => {
+    const { call, path } = testWorkspace();
+    const onProcess = () => Promise.reject(new Error('the database is gone'));
+    const result = await call('shell', { command: 'touch began' }, { onProcess });
+    expect(result).toMatchObject({ ok: false, code: 'not_started', errorEffect: 'none' });
+    expect(result.output).toContain('the database is gone');
+    expect(existsSync(path('began'))).toBe(false);
+  });
+
+  test('case Y20: if this process dies before it lets the command begin, nothing runs', async () => {
+    const { root, path } = testWorkspace();
+    const entry = new URL('../dist/index.js', import.meta.url).href;
+    const script = `import { createRegistry, workspaceTools } from ${JSON.stringify(entry)};
+      const onProcess = (record) => { console.log(record.processGroup); process.kill(process.pid, 'SIGKILL'); };
+      const registry = createRegistry(workspaceTools({ root: process.argv[1], mode: 'write', onProcess }));
+      await registry.call('shell', { command: 'touch began; sleep 30' }, { signal: new AbortController().signal });`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, root], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    const [, signal] = await once(child, 'exit');
+    expect(signal).toBe('SIGKILL');
+    await wait(150);
+    expect(existsSync(path('began'))).toBe(false);
+  });
+});
