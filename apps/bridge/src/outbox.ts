@@ -1,0 +1,84 @@
+import { utf8Length } from '@stint/contracts';
+import { WebSocket } from 'ws';
+
+/** The part of a socket the outbox needs. */
+export type OutSocket = Pick<WebSocket, 'send' | 'bufferedAmount' | 'readyState'>;
+
+export interface OutboxEvents {
+  /** Called once for each item whose events were left out, when the browser reads again. */
+  readonly onCaughtUp: (itemIds: readonly string[]) => void;
+  /** A reply did not fit: the browser asks and does not read. */
+  readonly onOverflow: () => void;
+}
+
+/**
+ * What waits for one browser, bounded.
+ *
+ * 1. Waiting bytes never exceed the bound, the message about to be sent included.
+ * 2. Progress that does not fit waits as the newest per key, in at most `MAX_HELD` keys; events that do not fit are left out and their item is named once the browser reads again.
+ * 3. A reply is never left out: if it does not fit, the socket ends.
+ * 4. Nothing here waits for a browser, so none slows another.
+ */
+export class Outbox {
+  readonly #socket: OutSocket;
+  readonly #maxBytes: number;
+  readonly #events: OutboxEvents;
+  readonly #heldProgress = new Map<string, string>();
+  readonly #missedItems = new Set<string>();
+
+  constructor(socket: OutSocket, maxBytes: number, events: OutboxEvents) {
+    this.#socket = socket;
+    this.#maxBytes = maxBytes;
+    this.#events = events;
+  }
+
+  /** Bytes that wait for the browser now. */
+  get waitingBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** True while something was left out and the browser has not caught up. */
+  get isBehind(): boolean {
+    return this.#heldProgress.size > 0 || this.#missedItems.size > 0;
+  }
+
+  /** A frame that must arrive. */
+  sendReply(text: string): void {
+    if (this.#fits(text)) this.#write(text);
+    else this.#events.onOverflow();
+  }
+
+  /** An event; once one of an item was left out, the ones after it are too, so that what arrives has no holes. */
+  sendEvent(text: string, itemId: string): void {
+    if (!this.#missedItems.has(itemId) && this.#fits(text)) this.#write(text);
+    else this.#missedItems.add(itemId);
+  }
+
+  /** What goes on this moment; only the newest per key matters. */
+  sendProgress(text: string, key: string): void {
+    if (!this.isBehind && this.#fits(text)) this.#write(text);
+    else if (this.#heldProgress.has(key) || this.#heldProgress.size < MAX_HELD) this.#heldProgress.set(key, text);
+  }
+
+  #fits(text: string): boolean {
+    return this.#socket.bufferedAmount + utf8Length(text) <= this.#maxBytes;
+  }
+
+  #write(text: string): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#socket.send(text, () => this.#catchUp());
+  }
+
+  /** Runs when bytes have left. Waits for half of the room, so that a slow reader is not told at every byte. */
+  #catchUp(): void {
+    if (!this.isBehind || this.#socket.bufferedAmount > this.#maxBytes / 2) return;
+    const missed = [...this.#missedItems];
+    const held = [...this.#heldProgress];
+    this.#missedItems.clear();
+    this.#heldProgress.clear();
+    if (missed.length > 0) this.#events.onCaughtUp(missed);
+    for (const [key, text] of held) this.sendProgress(text, key);
+  }
+}
+
+const MAX_HELD = 64;
