@@ -1,4 +1,10 @@
-import type { CallSettings, ModelCall, PromptMessage, ToolDefinition } from '@stint/provider-hooks';
+import {
+  deepFreeze,
+  type CallSettings,
+  type ModelCall,
+  type PromptMessage,
+  type ToolDefinition,
+} from '@stint/provider-hooks';
 import { hookError } from './run-stop.js';
 import type { RunState } from './run-state.js';
 
@@ -9,7 +15,7 @@ export async function buildRequest(run: RunState, retryOf: string | null): Promi
   return {
     prompt: [...systemOf(run), ...history.messages, ...(await budgetMessage(run))],
     tools: toolsOf(run),
-    settings: settingsOf(run),
+    settings: deepFreeze(settingsOf(run)),
     signal: run.signal,
     stream: options.stream ?? true,
     facts: {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   isProviderError,
   responseEntry,
@@ -86,7 +87,7 @@ async function readAnswer(run: RunState, events: ReturnType<HookedModel['stream'
 
 /** The answer is stored by the `finish` hook: it acknowledges what its request carried. */
 async function takeAnswer(run: RunState, turnId: string | null, response: TurnResponse): Promise<AnsweredTurn> {
-  const entry = responseEntry(turnId ?? `local-${run.turnNumber}`, response);
+  const entry = responseEntry(turnId ?? `local-${randomUUID()}`, response);
   run.requests += 1;
   run.boundInputs = [];
   run.history.add(entry);

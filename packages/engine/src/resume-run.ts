@@ -29,7 +29,8 @@ function takeJournaled(
   run.turnNumber = turnNumber;
   if (!answer || !response || !isLast(answer, entries)) return null;
   for (const result of settledResults(run, answer, response.turnId, operations)) run.history.add(result);
-  return { entry: answer, finishReason: response.finishReason, text: textOf(answer) };
+  run.text = textOf(answer);
+  return { entry: answer, finishReason: response.finishReason, text: run.text };
 }
 
 /** An answer that something but its results followed was acted on already. */

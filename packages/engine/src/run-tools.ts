@@ -27,7 +27,7 @@ interface Ended {
 /**
  * Runs the calls of an answer that have no result yet. Neighbours that only read and may run beside each other run
  * together, all others one by one, in order. Every call gets exactly one result, in order: after an abort, after a fatal
- * one, and after one whose end could not be stored, the rest are "not run".
+ * one, and after one whose end could not be stored, the rest are "not run". Answers how many calls the answer has.
  */
 export async function runTools(run: RunState, answer: HistoryEntry): Promise<number> {
   const batch = await prepareBatch(run, answer);
@@ -43,7 +43,7 @@ export async function runTools(run: RunState, answer: HistoryEntry): Promise<num
     }
   }
   if (stop) throw stop.error;
-  return batch.length;
+  return callsOf(answer).length;
 }
 
 async function prepareBatch(run: RunState, answer: HistoryEntry): Promise<readonly BatchCall[]> {

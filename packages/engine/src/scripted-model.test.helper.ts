@@ -112,7 +112,11 @@ export interface Finished {
 /** Runs to the end with quick retries; checks that the last event, and no other, is terminal. */
 export async function finish(options: EngineOptions): Promise<Finished> {
   const events: EngineEvent[] = [];
-  for await (const event of runEngine({ prompt: 'go', retry: { baseDelayMs: 1, maxDelayMs: 5 }, ...options }))
+  for await (const event of runEngine({
+    ...(options.resume ? {} : { prompt: 'go' }),
+    retry: { baseDelayMs: 1, maxDelayMs: 5 },
+    ...options,
+  }))
     events.push(event);
   const ends = events.filter((event) => event.type === 'run-end');
   if (ends.length !== 1 || events.at(-1) !== ends[0])

@@ -19,7 +19,7 @@ export type ToolCallContext = Omit<CallContext, 'signal' | 'toolCallId'>;
 
 /** One tool call of an answer. */
 export interface EngineToolCall {
-  /** Id of the turn whose answer holds the call; `local-<turn number>` under observers alone. */
+  /** Id of the turn whose answer holds the call; `local-<uuid>` under observers alone. */
   readonly turnId: string;
   /** Place of the call among its answer's calls, from 0. (turn, call index) is its key. */
   readonly callIndex: number;
