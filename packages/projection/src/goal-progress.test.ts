@@ -1,11 +1,15 @@
 import { goalProgressSchema } from '@stint/contracts';
 import { expect, test } from 'vitest';
 import { toGoalCounts, toGoalProgress } from './goal-progress.js';
-import type { OutcomeRecord } from './records.js';
+import type { ActionRecord, OutcomeRecord } from './records.js';
 import { ITEM_ID, sampleAction, sampleItem } from './sources.test.helper.js';
 import { TextGate } from './texts.js';
 
 const gate = (): TextGate => new TextGate({ workspaceRoot: null });
+
+function progressOf(actions: readonly ActionRecord[], item = sampleItem()) {
+  return toGoalProgress({ item, actions, runs: [] }, gate());
+}
 
 function judged(status: string, outputs: OutcomeRecord['outputs'] = []): OutcomeRecord {
   return {
@@ -23,12 +27,12 @@ function action(slug: string, at: number, outcome: OutcomeRecord, status = 'comp
 
 test('without criteria there is no goal progress', () => {
   const item = sampleItem({ acceptanceCriteria: [] });
-  expect(toGoalProgress(item, [], gate())).toBeNull();
+  expect(toGoalProgress({ item, actions: [], runs: [] }, gate())).toBeNull();
   expect(toGoalCounts(item, [])).toBeNull();
 });
 
 test('criteria not passed come first and the counts are true', () => {
-  const progress = toGoalProgress(sampleItem(), [action('a', 1, judged('passed'))], gate());
+  const progress = progressOf([action('a', 1, judged('passed'))]);
   expect(progress?.criteria.map(({ id, status }) => [id, status])).toEqual([
     ['c2', 'unmet'],
     ['c1', 'passed'],
@@ -46,7 +50,7 @@ test('criteria not passed come first and the counts are true', () => {
 
 test('the latest judgement counts and the Runs that disagree are named', () => {
   const actions = [action('late', 9, judged('failed')), action('early', 1, judged('passed'))];
-  const c1 = toGoalProgress(sampleItem(), actions, gate())?.criteria.find(({ id }) => id === 'c1');
+  const c1 = progressOf(actions)?.criteria.find(({ id }) => id === 'c1');
   expect(c1).toMatchObject({
     status: 'failed',
     evidenceRunIds: ['run-late'],
@@ -66,7 +70,7 @@ test('what a person can free with an answer stands before what failed', () => {
     sampleAction('broken', { status: 'failed', attention }),
     sampleAction('asks', { status: 'waiting' }),
   ];
-  expect(toGoalProgress(sampleItem(), actions, gate())?.blockers).toEqual([
+  expect(progressOf(actions)?.blockers).toEqual([
     { actionId: `${ITEM_ID}/asks`, kind: 'waiting', reason: '' },
     { actionId: `${ITEM_ID}/broken`, kind: 'failed', reason: 'key [secret] is wrong' },
   ]);
@@ -77,11 +81,25 @@ test('delivery passes when a deliver Action hands over what was asked for', () =
     ...action('gate', 1, judged('passed', [{ kind, value: 'x' }])),
     kind: 'deliver',
   });
-  const statusWith = (kind: string) => toGoalProgress(sampleItem(), [deliver(kind)], gate())?.delivery;
+  const statusWith = (kind: string) => progressOf([deliver(kind)])?.delivery;
   expect(statusWith('workspace_files')).toEqual({
     target: 'workspace_files',
     status: 'passed',
     evidenceRunIds: ['run-gate'],
   });
   expect(statusWith('response')?.status).toBe('unmet');
+});
+
+test('a criterion that the final result calls passed shows the evidence that a Run gave for it', () => {
+  const finalResult = {
+    summary: 's',
+    criteria: [{ id: 'c1', text: 'x', evidenceRunIds: ['run-silent', 'run-a'] }],
+    outputs: [],
+    responses: [],
+    residualRisks: [],
+  };
+  const silent = { ...judged('passed'), checks: [{ criterionId: 'c1', status: 'passed', evidence: '' }] };
+  const actions = [action('a', 1, judged('passed')), action('silent', 2, silent)];
+  const c1 = progressOf(actions, sampleItem({ finalResult }))?.criteria.find(({ id }) => id === 'c1');
+  expect(c1).toMatchObject({ status: 'passed', evidence: 'says passed', evidenceRunIds: ['run-a', 'run-silent'] });
 });

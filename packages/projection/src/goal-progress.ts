@@ -6,27 +6,27 @@ import {
   type GoalCounts,
   type GoalProgress,
 } from '@stint/contracts';
-import type { ActionRecord, ItemRecord } from './records.js';
+import { createEvidenceLookup, type EvidenceLookup } from './evidence.js';
+import type { ActionRecord, ItemRecord, ItemRecords } from './records.js';
 import type { TextGate } from './texts.js';
 
 /** Counts of criteria passed and not; null without criteria. */
 export function toGoalCounts(item: ItemRecord, actions: readonly ActionRecord[]): GoalCounts | null {
   const total = item.acceptanceCriteria.length;
   if (total === 0) return null;
-  const verdicts = collectVerdicts(item, actions);
+  const verdicts = collectVerdicts(item, actions, () => '');
   const completed = item.acceptanceCriteria.filter(({ id }) => statusOf(verdicts.get(id)) === 'passed').length;
   return { completed, total, remaining: total - completed };
 }
 
 /** How far the acceptance criteria are met, those not passed first; null without criteria. */
 export function toGoalProgress(
-  item: ItemRecord,
-  actions: readonly ActionRecord[],
+  { item, actions, runs }: Pick<ItemRecords, 'item' | 'actions' | 'runs'>,
   gate: TextGate,
 ): GoalProgress | null {
   const counts = toGoalCounts(item, actions);
   if (counts === null) return null;
-  const verdicts = collectVerdicts(item, actions);
+  const verdicts = collectVerdicts(item, actions, createEvidenceLookup(actions, runs));
   const all = item.acceptanceCriteria.map(({ id, text }) => toCriterion(id, text, verdicts.get(id) ?? [], gate));
   const isPassed = ({ status }: CriterionProgress): boolean => status === 'passed';
   const unmet = all.filter((criterion) => !isPassed(criterion));
@@ -50,14 +50,17 @@ interface Verdict {
   readonly runId: string;
   readonly passed: boolean;
   readonly evidence: string;
-  readonly at: number;
 }
 
 /** Results that no longer count: their Action was replaced or given up. */
 const VOID_STATUSES: ReadonlySet<string> = new Set(['superseded', 'cancelled']);
 
 /** By criterion id, oldest first. The final result speaks last. */
-function collectVerdicts(item: ItemRecord, actions: readonly ActionRecord[]): ReadonlyMap<string, readonly Verdict[]> {
+function collectVerdicts(
+  item: ItemRecord,
+  actions: readonly ActionRecord[],
+  evidenceOf: EvidenceLookup,
+): ReadonlyMap<string, readonly Verdict[]> {
   const byCriterion = new Map<string, Verdict[]>();
   const add = (criterionId: string, verdict: Verdict): void => {
     const list = byCriterion.get(criterionId);
@@ -65,17 +68,15 @@ function collectVerdicts(item: ItemRecord, actions: readonly ActionRecord[]): Re
     else list.push(verdict);
   };
   const counting = actions.filter(({ status, outcome }) => outcome !== null && !VOID_STATUSES.has(status));
-  for (const { outcome, outcomeRunId, updatedAt } of counting.toSorted(
-    (left, right) => left.updatedAt - right.updatedAt,
-  )) {
+  for (const { outcome, outcomeRunId } of counting.toSorted((left, right) => left.updatedAt - right.updatedAt)) {
     for (const { criterionId, status, evidence } of outcome?.checks ?? []) {
       if (status !== 'passed' && status !== 'failed') continue;
-      add(criterionId, { runId: outcomeRunId ?? '', passed: status === 'passed', evidence, at: updatedAt });
+      add(criterionId, { runId: outcomeRunId ?? '', passed: status === 'passed', evidence });
     }
   }
   for (const { id, evidenceRunIds } of item.finalResult?.criteria ?? []) {
-    const evidence = byCriterion.get(id)?.findLast((verdict) => verdict.passed)?.evidence ?? '';
-    for (const runId of evidenceRunIds) add(id, { runId, passed: true, evidence, at: item.updatedAt });
+    const evidence = evidenceOf(id, evidenceRunIds);
+    for (const runId of evidenceRunIds) add(id, { runId, passed: true, evidence });
   }
   return byCriterion;
 }
@@ -96,7 +97,7 @@ function toCriterion(id: string, text: string, verdicts: readonly Verdict[], gat
     status,
     evidenceRunIds: idsOf(verdicts.filter(agrees)),
     conflictingRunIds: idsOf(verdicts.filter((verdict) => !agrees(verdict))),
-    evidence: gate.line(verdicts.findLast(agrees)?.evidence ?? ''),
+    evidence: gate.line(verdicts.findLast((verdict) => agrees(verdict) && verdict.evidence !== '')?.evidence ?? ''),
   };
 }
 

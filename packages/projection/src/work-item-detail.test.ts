@@ -179,7 +179,7 @@ test('each budget from large to tiny cuts one step further, down to the minimal 
   expect(before?.actions).toEqual([]);
 });
 
-test('with kept fragments the next detail is the same, and only what changed is made again', () => {
+test('case P13 with kept fragments the next detail is the same, and only what changed is made again', () => {
   const sources = manyActions(10, 'v'.repeat(500));
   const fragments = new Map<string, ActionFragment>();
   expect(toWorkItemDetail(sources, { fragments })).toEqual(toWorkItemDetail(sources));
@@ -263,4 +263,21 @@ test('what nobody knows is asked with the command that settles it, once', () => 
     { kind: 'unknown_turn', turnId: 't1', actionId: `${ITEM_ID}/look`, command: 'stint resolve t1 --retry' },
   ]);
   expect(detail.unknownTurns).toHaveLength(1);
+});
+
+test('the final result carries the evidence of each criterion', () => {
+  const finalResult = {
+    summary: 'done',
+    criteria: [{ id: 'c1', text: 'node --test passes', evidenceRunIds: ['run-step-1'] }],
+    outputs: [{ kind: 'response', value: 'it works' }],
+    responses: [],
+    residualRisks: [],
+  };
+  const sources = manyActions(2, 'node --test: 3 passed');
+  const item = sampleItem({ status: 'done', finalResult, completedAt: 77 });
+  const detail = toWorkItemDetail({ ...sources, records: { ...sources.records, item } });
+  expect(detail.finalResult).toMatchObject({
+    completedAt: 77,
+    criteria: [{ id: 'c1', status: 'passed', evidence: 'node --test: 3 passed', evidenceRunIds: ['run-step-1'] }],
+  });
 });

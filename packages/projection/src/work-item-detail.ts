@@ -9,6 +9,7 @@ import {
 } from '@stint/contracts';
 import { type ActionParts, toActionSummary } from './action.js';
 import { fitDetail } from './detail-budget.js';
+import { createEvidenceLookup } from './evidence.js';
 import { toExecutionControl, toExecutionStatistics } from './execution.js';
 import { toFinalResult } from './final-result.js';
 import { type ActionFragment, fragmentKey, type FragmentStore } from './fragments.js';
@@ -34,6 +35,7 @@ export function toWorkItemDetail(sources: WorkItemSources, options: DetailOption
   const { item, runs } = records;
   const gate = new TextGate({ ...options, workspaceRoot: item.workDir });
   const fragments = toFragments(sources, options);
+  const evidenceOf = createEvidenceLookup(records.actions, runs);
   const coordinatorQuestion = records.openQuestions.find(({ actionId }) => actionId === null) ?? null;
   const whole: WorkItemDetail = {
     id: item.id,
@@ -44,7 +46,7 @@ export function toWorkItemDetail(sources: WorkItemSources, options: DetailOption
     createdAt: item.createdAt,
     updatedAt: item.updatedAt,
     contract: toContract(item, gate),
-    goalProgress: toGoalProgress(item, records.actions, gate),
+    goalProgress: toGoalProgress(records, gate),
     coordinator: {
       status: toCoordinatorStatus(sources),
       question: coordinatorQuestion === null ? null : gate.text(coordinatorQuestion.text),
@@ -61,7 +63,9 @@ export function toWorkItemDetail(sources: WorkItemSources, options: DetailOption
     statistics: toExecutionStatistics(account, runs, runCounts),
     control: toExecutionControl(account),
     finalResult:
-      item.finalResult === null ? null : toFinalResult(item.finalResult, item.completedAt ?? item.updatedAt, gate),
+      item.finalResult === null
+        ? null
+        : toFinalResult(item.finalResult, { completedAt: item.completedAt ?? item.updatedAt, evidenceOf, gate }),
     lastEventSeq: item.lastEventSeq,
     maskedSecretCount: fragments.reduce((sum, { maskedCount }) => sum + maskedCount, gate.maskedCount),
     truncated: gate.cutCount > 0 || fragments.some(({ summary }) => summary.truncated),
