@@ -67,8 +67,7 @@ describe('the prompt of an Action', () => {
     expect(utf8Bytes(text)).toBeLessThanOrEqual(actionPromptBytes);
     expect(text).toContain('g'.repeat(16_000));
     const results = text.slice(text.indexOf('## Results')).match(/^\{.*\}$/gmu) ?? [];
-    expect(results.map((line) => Object.keys(JSON.parse(line) as object))).toEqual(
-      dependencies.map(() => ['summary', 'checks', 'outputs']),
-    );
+    expect(results).toHaveLength(dependencies.length);
+    for (const line of results) expect(JSON.parse(line)).not.toHaveProperty('evidence');
   });
 });

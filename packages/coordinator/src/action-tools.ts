@@ -11,6 +11,9 @@ export interface OutcomeCollector {
   readonly control: RunControl;
 }
 
+/** Names of the tools that every Run has beside those of its workspace. */
+export const ownToolNames: ReadonlySet<string> = new Set(['submit_outcome', 'ask_human']);
+
 function collect(collector: OutcomeCollector, outcome: Outcome): void {
   collector.outcome = outcome;
   collector.control.requestEndTurn();

@@ -1,6 +1,6 @@
 import { workChannel } from '@stint/work-items';
 import { type CoordinatorOptions, resolveOptions } from './options.js';
-import { defaultPricing } from './pricing.js';
+import { pricingBy } from './pricing.js';
 import { recover, type Recovered } from './recover.js';
 import { createScheduler } from './scheduler.js';
 import { actionSource, mailboxSource } from './work-sources.js';
@@ -34,7 +34,7 @@ export interface Coordinator extends AsyncDisposable {
  * @throws CoordinatorError `invalid_option`
  */
 export function createCoordinator(options: CoordinatorOptions): Coordinator {
-  const services = resolveOptions(options, { pricing: defaultPricing() });
+  const services = resolveOptions(options, { pricing: pricingBy() });
   const { db, log } = services;
   const state = { running: false };
   const onEnd = (): void => scheduler.wake();

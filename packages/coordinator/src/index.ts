@@ -22,7 +22,7 @@ export { CoordinatorError, type CoordinatorErrorCode, isCoordinatorError } from 
 export type { CoordinatorOptions, LogLine, ModelRequest, RunProgress, ToolsRequest } from './options.js';
 export { type CheckedOutcome, checkOutcome, type Outcome, type OutcomeDuty, outcomeSchema } from './outcome.js';
 export type { PlanAction, PlanContract, PlanResult } from './plan-view.js';
-export type { Pricing } from './pricing.js';
+export { type Hold, type Pricing, pricingBy } from './pricing.js';
 export type { Recovered } from './recover.js';
 export { type ReferenceKind, referenceProblem } from './safe-reference.js';
 export { openUnknowns } from './unknowns.js';

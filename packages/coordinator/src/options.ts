@@ -40,7 +40,7 @@ export interface CoordinatorOptions {
   readonly db: Database;
   /** Throw an error with `code: 'provider_not_configured'` for a model that cannot be had. */
   readonly resolveModel: (request: ModelRequest) => LanguageModelLike | Promise<LanguageModelLike>;
-  /** How requests are estimated and priced. @default the ledger's estimate, without prices */
+  /** How requests are estimated and priced. @default `pricingBy()`: the ledger's estimate and price book */
   readonly pricing?: Pricing;
   /** Further tools of an Action; in read mode only read-only ones are offered. @default none */
   readonly tools?: (request: ToolsRequest) => readonly Tool[];
@@ -50,6 +50,8 @@ export interface CoordinatorOptions {
   readonly machine?: string;
   /** Folder for whole tool outputs. @default a private temporary folder */
   readonly dataDir?: string;
+  /** Where commands of the `shell` tool take allowed variables from (PATH). @default a minimal environment */
+  readonly toolEnvironment?: Readonly<Record<string, string | undefined>>;
   /** Runs of this process at a time, 1 to 12. @default 3 */
   readonly maxConcurrentActions?: number;
   /** Coordinator turns of this process at a time, 1 to 12; an item has one at most. @default 3 */
@@ -70,12 +72,14 @@ export interface CoordinatorOptions {
 }
 
 /** Options with every default filled in. */
-export interface Services extends Omit<CoordinatorOptions, 'itemIds' | 'machine' | 'dataDir' | 'retry' | 'limits'> {
+export interface Services
+  extends Omit<CoordinatorOptions, 'itemIds' | 'machine' | 'dataDir' | 'toolEnvironment' | 'retry' | 'limits'> {
   readonly pricing: Pricing;
   readonly tools: (request: ToolsRequest) => readonly Tool[];
   readonly itemIds: readonly string[] | undefined;
   readonly machine: string | undefined;
   readonly dataDir: string | undefined;
+  readonly toolEnvironment: CoordinatorOptions['toolEnvironment'] | undefined;
   readonly maxConcurrentActions: number;
   readonly maxCoordinatorTurns: number;
   readonly pollMs: number;
@@ -90,13 +94,14 @@ export interface Services extends Omit<CoordinatorOptions, 'itemIds' | 'machine'
 
 /** Fills in defaults. @throws CoordinatorError `invalid_option` */
 export function resolveOptions(options: CoordinatorOptions, defaults: { readonly pricing: Pricing }): Services {
-  const { itemIds, machine, dataDir } = options;
+  const { itemIds, machine, dataDir, toolEnvironment } = options;
   return Object.freeze({
     db: options.db,
     resolveModel: options.resolveModel,
     itemIds,
     machine,
     dataDir,
+    toolEnvironment,
     pricing: options.pricing ?? defaults.pricing,
     tools: options.tools ?? (() => []),
     maxConcurrentActions: slots('maxConcurrentActions', options.maxConcurrentActions),

@@ -1,25 +1,28 @@
-import { type AskedAmount } from '@stint/ledger';
-import type { FrozenRequest, Usage } from '@stint/provider-hooks';
+import {
+  costBy,
+  defaultPriceBook,
+  type Estimate,
+  estimateRequest,
+  type PriceBook,
+  type SettleInput,
+} from '@stint/ledger';
+import type { FrozenRequest } from '@stint/provider-hooks';
+
+/** What is held for a request: tokens, cost in micros (null without a price), and the version of the price book. */
+export type Hold = Pick<Estimate, 'tokens' | 'costMicros' | 'priceVersion'>;
 
 /** How requests are estimated before they leave and priced after. */
 export interface Pricing {
-  /** The hold of a request. `priceVersion` names the price book's version; null without a price. Pure. */
-  estimate(request: FrozenRequest): { readonly estimate: AskedAmount; readonly priceVersion: string | null };
-  /** Cost in micros by the model that answered, else by the one asked; null if no price is known. Pure. */
-  cost(answered: string, asked: string, usage: Usage): number | null;
+  /** Pure. Throws if the request cannot be read: then nothing is sent. */
+  estimate(request: FrozenRequest): Hold;
+  /** The cost of what was used, by the model that answered as the provider named it. */
+  cost(answered: string): SettleInput['costMicros'];
 }
 
-/** Output tokens of a request that names no maximum. */
-const defaultOutputTokens = 16_384;
-
-/** Tokens by size of the request, without prices. */
-export function defaultPricing(): Pricing {
+/** Prices by a book. @param prices @default the ledger's own */
+export function pricingBy(prices: PriceBook = defaultPriceBook): Pricing {
   return {
-    estimate: ({ prompt, tools, settings }) => {
-      const bytes = Buffer.byteLength(JSON.stringify([prompt, tools]), 'utf8');
-      const tokens = Math.ceil(bytes / 1.4) + (settings.maxOutputTokens ?? defaultOutputTokens);
-      return { estimate: { tokens, costMicros: null }, priceVersion: null };
-    },
-    cost: () => null,
+    estimate: (request) => estimateRequest(request, { prices }),
+    cost: (answered) => costBy(prices, answered),
   };
 }

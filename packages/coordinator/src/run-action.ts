@@ -124,6 +124,7 @@ async function builtInTools(services: Services, { item, action }: ClaimedAction)
     root: item.workDir,
     mode: action.workspaceMode === 'shared' ? 'write' : 'read',
     ...(services.dataDir !== undefined && { dataDir: services.dataDir }),
+    ...(services.toolEnvironment !== undefined && { environment: services.toolEnvironment }),
   });
 }
 

@@ -1,13 +1,40 @@
-import { type JournaledState, resumeState, type TurnOwner } from '@stint/journal';
+import { type JournaledState, resumeState, type StoredEntry, type TurnOwner } from '@stint/journal';
 import type { Context, Transaction } from '@stint/storage';
 import { getRun, type Run } from '@stint/work-items';
+import { ownToolNames } from './action-tools.js';
 
 /** Longest chain of Runs that one Run goes on from. */
 const longestChain = 64;
 
-/** The journaled state that a Run goes on from: that of its whole chain as one history. Undefined if there is nothing. */
+/**
+ * The journaled state that a Run goes on from: that of its whole chain as one history. Undefined if there is nothing.
+ *
+ * What the Run's own tools were told lives in the process only. If that ended before the outcome was stored, their
+ * results are left out, so that the loop runs those calls again and nothing is paid for a second time.
+ */
 export function* chainState(ctx: Context, run: Run): Transaction<JournaledState | undefined> {
-  return yield* resumeState(ctx, yield* chainOf(ctx, run));
+  const state = yield* resumeState(ctx, yield* chainOf(ctx, run));
+  if (state === undefined || !(yield* wasCutOff(ctx, run))) return state;
+  return { ...state, entries: withoutOwnResults(state) };
+}
+
+function* wasCutOff(ctx: Context, { resumesRunId }: Run): Transaction<boolean> {
+  const before = resumesRunId === null ? undefined : yield* getRun(ctx, resumesRunId);
+  return before?.status === 'interrupted' || before?.reason?.code === putBack;
+}
+
+/** Code of the reason of a Run whose end could not be stored. */
+export const putBack = 'store_failed';
+
+function withoutOwnResults({ entries, response }: JournaledState): readonly StoredEntry[] {
+  if (response === undefined) return entries;
+  const prefix = `result:${response.turnId}:`;
+  return entries.filter((entry) => !(entry.key.startsWith(prefix) && isOwnResult(entry)));
+}
+
+function isOwnResult({ message }: StoredEntry): boolean {
+  if (message.role !== 'tool') return false;
+  return message.content.some((part) => part.type === 'tool-result' && ownToolNames.has(part.toolName));
 }
 
 /**

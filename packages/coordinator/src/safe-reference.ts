@@ -17,8 +17,7 @@ export function referenceProblem(kind: ReferenceKind, value: string): string | n
   return COMMIT.test(value) ? null : `"${shown(value)}" is not a commit id; give 7 to 64 lower-case hexadecimal digits`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 const COMMIT = /^[0-9a-f]{7,64}$/u;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/iu;
 const PULL_REQUEST_PATH = /^\/[\w.-]+(?:\/[\w.-]+)+\/(?:pull|pulls|merge_requests)\/[1-9]\d{0,9}$/u;

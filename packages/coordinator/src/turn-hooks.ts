@@ -36,7 +36,7 @@ import type {
 import type { Context, Database, Gate, Transaction } from '@stint/storage';
 import { CoordinatorError } from './errors.js';
 import { claimLost } from './watch-claim.js';
-import type { Pricing } from './pricing.js';
+import type { Hold, Pricing } from './pricing.js';
 
 /** What the ledger is told of each request of this owner. */
 export interface TurnBudget {
@@ -88,6 +88,7 @@ export function denialOf(error: unknown): RefusalReason | null {
 
 interface PreparedTurn extends TurnHandle {
   readonly request: FrozenRequest;
+  readonly hold: Hold;
   state: 'prepared' | 'started' | 'denied';
 }
 
@@ -96,7 +97,8 @@ export function createTurnHooks(options: TurnHooksOptions): ProviderHooks<Prepar
   const { db, gate = () => undefined } = options;
   return {
     prepare: async (request) => {
-      const turn: PreparedTurn = { id: await newTurnId(db), request, state: 'prepared' };
+      const hold = options.pricing.estimate(request);
+      const turn: PreparedTurn = { id: await newTurnId(db), request, hold, state: 'prepared' };
       gate('turn:prepared');
       return turn;
     },
@@ -134,18 +136,17 @@ async function newTurnId(db: Database): Promise<string> {
 function* admit(
   ctx: Context,
   options: TurnHooksOptions,
-  { id, request }: PreparedTurn,
+  { id, request, hold }: PreparedTurn,
 ): Transaction<RefusalReason | 'lost' | null> {
-  const { owner, budget, pricing } = options;
+  const { owner, budget } = options;
   if (!(yield* options.fence(ctx))) return 'lost';
-  const { estimate, priceVersion } = pricing.estimate(request);
   const reserved = yield* reserveRequest(ctx, {
     ...budget,
     id,
     model: request.model,
-    estimate,
-    ...(priceVersion === null ? {} : { priceVersion }),
-    ...(request.retryOf === undefined ? {} : { retryOf: request.retryOf }),
+    estimate: { tokens: hold.tokens, costMicros: hold.costMicros },
+    ...(hold.priceVersion !== undefined && { priceVersion: hold.priceVersion }),
+    ...(request.retryOf !== undefined && { retryOf: request.retryOf }),
   });
   if (!reserved.allowed) {
     const { code, message } = reserved.reason;
@@ -161,12 +162,12 @@ function* admit(
 function* settle(
   ctx: Context,
   options: TurnHooksOptions,
-  { id, request }: PreparedTurn,
+  { id }: PreparedTurn,
   response: TurnResponse,
 ): Transaction<boolean> {
   const current = yield* options.fence(ctx);
   const { usage } = response;
-  const costMicros = usage === null ? null : options.pricing.cost(response.model, request.model, usage);
+  const costMicros = options.pricing.cost(response.model) ?? null;
   yield* settleRequest(ctx, id, { usage, complete: true, costMicros });
   if (!current) {
     const { code, message } = claimLost();

@@ -75,7 +75,12 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   const commands = createCommands(db);
   const open: Coordinator[] = [];
   const bench: Bench = {
-    ...{ db, simulator, commands, folder, workDir, bug },
+    db,
+    simulator,
+    commands,
+    folder,
+    workDir,
+    bug,
     coordinator(more = {}) {
       const coordinator = createCoordinator({ ...coordinatorOptions(db, simulator.url, options), ...more });
       open.push(coordinator);

@@ -4,6 +4,7 @@ import { openTurn, runCoordinatorTurn } from './coordinator-turn.js';
 import { createJobSlots, type Job } from './job-slots.js';
 import type { Services } from './options.js';
 import { runAction } from './run-action.js';
+import { putBack } from './run-history.js';
 import type { WorkSource } from './scheduler.js';
 
 /** Ready Actions as jobs, one slot for each Run. `onEnd` is called when a slot is free again. */
@@ -25,7 +26,7 @@ function actionJob(services: Services, claimed: ClaimedAction): Job {
     id: fence.runId,
     run: (signal) => runAction(services, claimed, signal),
     async giveUp() {
-      const reason = { code: 'store_failed', message: 'The store could not be written; the Run goes on where it was.' };
+      const reason = { code: putBack, message: 'The store could not be written; the Run goes on where it was.' };
       await services.db.write((ctx) => endRun(ctx, fence, { status: 'deferred', reason, notBefore: ctx.now }));
     },
   };

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { readRequest } from '@stint/ledger';
+import type { ServedRequest } from '@stint/simulator';
+import { withBudgetStop } from '@stint/work-items';
+import { describe, expect, it } from 'vitest';
+import { budgetStopOf } from './budget-stop.js';
+import { type Bench, openBench, summary } from './work-bench.test.helper.js';
+
+const total = (served: readonly ServedRequest[]): number =>
+  served.reduce((sum, request) => sum + request.inputTokens + request.outputTokens, 0);
+
+/** Serves until nothing can be claimed any more. */
+async function serveUntilIdle(bench: Bench): Promise<void> {
+  const coordinator = bench.coordinator();
+  coordinator.start();
+  await coordinator.idle();
+  await coordinator.stop();
+}
+
+async function shownStatus(bench: Bench, itemId: string) {
+  const stop = await bench.db.read((ctx) => budgetStopOf(ctx, itemId));
+  return withBudgetStop((await bench.records(itemId)).item, stop);
+}
+
+async function extend(
+  bench: Bench,
+  itemId: string,
+  additions: { maxRequests?: number; maxTokens?: number },
+): Promise<void> {
+  const { revision } = await bench.snapshot(itemId);
+  expect(await bench.commands.extendBudget({ itemId, revision, additions })).toMatchObject({ changed: true });
+  const { revision: extended } = await bench.snapshot(itemId);
+  expect(await bench.commands.resumeBudget({ itemId, revision: extended })).toMatchObject({ resumed: true });
+}
+
+describe('a budget', () => {
+  it.each([1, 2, 4, 6])(
+    'of %i requests lets exactly that many leave, and more money finishes the item without paying twice',
+    async (limit) => {
+      await using bench = await openBench();
+      const itemId = await bench.item({ limits: { maxRequests: limit, protected: null } });
+      await serveUntilIdle(bench);
+      expect(bench.simulator.requests()).toHaveLength(limit);
+      expect(await shownStatus(bench, itemId)).toMatchObject({
+        status: 'needs_attention',
+        attention: { code: 'budget' },
+      });
+      const paid = bench.simulator.requests().map((request) => request.turnId);
+
+      await extend(bench, itemId, { maxRequests: 50 });
+      await serveUntilIdle(bench);
+      const records = await bench.records(itemId);
+      expect(records.item.status, JSON.stringify(summary(records))).toBe('done');
+      expect(readFileSync(bench.bug.file, 'utf8')).toContain(bench.bug.right);
+      const served = bench.simulator.requests();
+      expect(new Set(served.map((request) => request.turnId)).size).toBe(served.length);
+      expect(served.slice(0, limit).map((request) => request.turnId)).toEqual(paid);
+      const { usage } = await bench.snapshot(itemId);
+      expect([usage.requests, usage.tokens]).toEqual([served.length, total(served)]);
+    },
+  );
+
+  it('in tokens never lets held plus spent pass it, also with two Actions at once', async () => {
+    await using bench = await openBench({ model: 'parallel' });
+    const maxTokens = 60_000 + Math.floor(Math.random() * 10_000);
+    const itemId = await bench.item({ limits: { maxTokens, protected: null } });
+    const seen: number[] = [];
+    const unlisten = bench.db.listen(
+      'work',
+      () => void bench.snapshot(itemId).then(({ usage }) => seen.push(usage.tokens)),
+    );
+    await serveUntilIdle(bench);
+    unlisten();
+    expect(Math.max(...seen), `limit ${maxTokens}`).toBeLessThanOrEqual(maxTokens);
+    expect((await bench.snapshot(itemId)).held.tokens).toBe(0);
+  });
+
+  it('runs two Actions at once where the plan allows it', async () => {
+    await using bench = await openBench({ model: 'parallel' });
+    const itemId = await bench.item();
+    let most = 0;
+    const coordinator = bench.coordinator({
+      onProgress: () => (most = Math.max(most, coordinator.status().activeRuns)),
+    });
+    coordinator.start();
+    const { item } = await bench.until(itemId, (records) => records.item.status === 'done');
+    expect({ status: item.status, most }).toEqual({ status: 'done', most: 2 });
+  });
+
+  it('books an answer above its hold in full and stops there', async () => {
+    await using bench = await openBench();
+    const itemId = await bench.item({ limits: { maxTokens: 100, protected: null } });
+    const hold = { tokens: 10 + Math.floor(Math.random() * 20), costMicros: null };
+    const coordinator = bench.coordinator({
+      pricing: { estimate: () => hold, cost: () => null },
+    });
+    coordinator.start();
+    await coordinator.idle();
+    const served = bench.simulator.requests();
+    const { usage, status } = await bench.snapshot(itemId);
+    expect({ served: served.length, status, tokens: usage.tokens }).toEqual({
+      served: 1,
+      status: 'stopped',
+      tokens: total(served),
+    });
+    expect(usage.tokens).toBeGreaterThan(100);
+    const [turn] = await bench.turns(itemId);
+    const request = await bench.db.read(() => readRequest(turn?.id ?? ''));
+    expect(request).toMatchObject({ overshoot: true, status: 'reported' });
+    expect(await shownStatus(bench, itemId)).toMatchObject({ attention: { code: 'budget' } });
+  });
+});

@@ -1,0 +1,20 @@
+/**
+ * Serves a bench's store in a process of its own, until it is killed. Arguments: folder, simulator's address, gate point,
+ * how often the point is passed before the process ends itself there (0: never), lease in ms. Prints `ready` when it
+ * serves.
+ */
+import { coordinatorOptions, openStore } from './work-bench.test.helper.js';
+import { createCoordinator } from './create-coordinator.js';
+
+const [folder = '', url = '', point = '', occurrence = '0', leaseMs = '60000'] = process.argv.slice(2);
+let left = Number(occurrence);
+
+function gate(reached: string): void {
+  if (reached !== point) return;
+  left -= 1;
+  if (left === 0) process.kill(process.pid, 'SIGKILL');
+}
+
+const db = await openStore(folder, { leaseMs: Number(leaseMs) });
+createCoordinator(coordinatorOptions(db, url, { gate })).start();
+console.log('ready');
