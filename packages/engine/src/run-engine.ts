@@ -7,7 +7,7 @@ import { resolveOptions } from './options.js';
 import { repairHistory } from './repair-history.js';
 import { beginHistory } from './resume-run.js';
 import { RunState } from './run-state.js';
-import { hookError, stopOf, type RunStop } from './run-stop.js';
+import { abortStop, hookError, stopOf, type RunStop } from './run-stop.js';
 import { runTools } from './run-tools.js';
 import type { EngineEvent, EngineOptions, RunEnd, RunEndReason } from './types.js';
 
@@ -39,6 +39,7 @@ async function loop(run: RunState): Promise<RunEndReason> {
   for (;;) {
     answer ??= await callModel(run);
     const callCount = await runTools(run, answer.entry);
+    if (run.signal.aborted) throw abortStop(run.signal);
     const end = await decideNext(run, answer, callCount);
     if (end !== null) return end;
     answer = null;

@@ -156,7 +156,7 @@ export function lines(prompt: readonly PromptMessage[]): readonly string[] {
       : message.content.map((part) => {
           if (part.type === 'text') return `${message.role}: ${part.text}`;
           if (part.type === 'tool-call') return `call: ${part.toolName}`;
-          if (part.type === 'tool-result' && 'value' in part.output) return `result: ${String(part.output.value)}`;
+          if (part.type === 'tool-result' && 'value' in part.output) return `result: ${part.output.value as string}`;
           return `${message.role}: ${part.type}`;
         }),
   );
