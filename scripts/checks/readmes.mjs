@@ -29,7 +29,7 @@ export function checkReadmes(root) {
 /** @param {string} root @param {string} folder @param {string[]} snippets */
 function compile(root, folder, snippets) {
   if (snippets.length === 0) return [];
-  const place = join(folder, '.readme-check');
+  const place = join(folder, 'readme-check');
   rmSync(place, { recursive: true, force: true });
   mkdirSync(place);
   try {

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bugFamilies } from '../src/buggy-repository.js';
+import { Random, testSeed } from '../src/random.js';
+import { type SimulatorProcess, startSimulatorProcess } from '../src/simulator-process.js';
+import { documentOf, stint } from '../src/stint.js';
+import {
+  drawWork,
+  expectEachSentOnce,
+  type LedgerRow,
+  ledgerRows,
+  onlyItem,
+  runWords,
+  type Work,
+} from '../src/work.js';
+
+const seed = testSeed();
+
+/** An unlimited run on the same drawn repository: its requests, in order. */
+async function unlimited(): Promise<readonly LedgerRow[]> {
+  await using simulator = await startSimulatorProcess();
+  const work = draw(simulator);
+  const ended = await stint(runWords(work), work.options);
+  expect(ended.code, ended.stderr).toBe(0);
+  return await ledgerRows(work);
+}
+
+function draw(simulator: SimulatorProcess): Work {
+  const random = new Random(seed);
+  return drawWork(random, random.pick(bugFamilies), simulator);
+}
+
+async function expectStopped(work: Work, words: readonly string[], limit: string): Promise<string> {
+  const ended = await stint(runWords(work, ...words), work.options);
+  expect(ended.code, ended.stderr).toBe(5);
+  const document = documentOf(ended);
+  expect(document).toMatchObject({ status: 'needs_attention', reason: 'budget_stopped' });
+  expect(document.message).toContain(limit);
+  return document.id;
+}
+
+async function extendAndFinish(work: Work, itemId: string, words: readonly string[]): Promise<void> {
+  for (const command of [
+    ['budget', 'extend', itemId, ...words],
+    ['budget', 'resume', itemId],
+  ]) {
+    const ended = await stint(command, work.options);
+    expect(ended.code, ended.stderr).toBe(0);
+  }
+  const watched = await stint(['watch', itemId, '--json'], work.options);
+  expect(watched.code, watched.stderr).toBe(0);
+  expect(readFileSync(join(work.repository.directory, work.repository.sourcePath), 'utf8')).toBe(
+    work.repository.rightSource,
+  );
+}
+
+/** The Actions took as many requests as without a limit; the resume added one look of the Coordinator. */
+async function expectSameWork(work: Work, unlimitedRows: readonly LedgerRow[]): Promise<void> {
+  const count = (rows: readonly LedgerRow[], kind: string): number => rows.filter((row) => row.kind === kind).length;
+  const rows = await ledgerRows(work);
+  expect(count(rows, 'action')).toBe(count(unlimitedRows, 'action'));
+  expect(count(rows, 'coordinator')).toBe(count(unlimitedRows, 'coordinator') + 1);
+}
+
+/** How many requests a token limit admits, by the rule as it is written: charged + estimate <= limit. */
+function admittedUnder(limit: number, rows: readonly LedgerRow[]): number {
+  let charged = 0;
+  for (const [index, row] of rows.entries()) {
+    if (charged + row.estimate_tokens > limit) return index;
+    charged += row.charged_tokens;
+  }
+  return rows.length;
+}
+
+describe('a budget that is too small', () => {
+  it('admits exactly the requests of its limit, says which limit, and goes on after extend and resume without paying again', async () => {
+    const rows = await unlimited();
+    const k = new Random(seed + 1).between(2, rows.length - 1);
+    await using simulator = await startSimulatorProcess();
+    const work = draw(simulator);
+    const itemId = await expectStopped(work, ['--requests', String(k)], 'maxRequests');
+    expect(simulator.served()).toHaveLength(k);
+
+    const early = await stint(['budget', 'resume', itemId], work.options);
+    expect(early.code).not.toBe(0);
+    await extendAndFinish(work, itemId, ['--requests', '100']);
+    await expectEachSentOnce(work, simulator);
+    await expectSameWork(work, rows);
+  });
+
+  it('never passes a token limit drawn between two requests', async () => {
+    const rows = await unlimited();
+    const random = new Random(seed + 2);
+    const limits = Array.from({ length: 400 }, () => random.between(12_000, 90_000));
+    const limit = limits.find((one) => admittedUnder(one, rows) >= 1 && admittedUnder(one, rows) < rows.length) ?? 0;
+    await using simulator = await startSimulatorProcess();
+    const work = draw(simulator);
+    const itemId = await expectStopped(work, ['--tokens', String(limit)], 'maxTokens');
+    expect(simulator.served()).toHaveLength(admittedUnder(limit, rows));
+    const charged = (await ledgerRows(work)).reduce((sum, row) => sum + row.charged_tokens, 0);
+    expect(charged).toBeLessThanOrEqual(limit);
+    await extendAndFinish(work, itemId, ['--tokens', '1000000']);
+    await expectSameWork(work, rows);
+  });
+
+  it('denies everything at 0', async () => {
+    await using simulator = await startSimulatorProcess();
+    const work = draw(simulator);
+    await expectStopped(work, ['--tokens', '0'], 'maxTokens');
+    expect(simulator.served()).toHaveLength(0);
+    expect(await onlyItem(work)).toMatch(/./);
+  });
+});
