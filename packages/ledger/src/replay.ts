@@ -1,7 +1,7 @@
 /** Runs an account's journal again, line by line in the order in which it happened, and asks at every admission whether it was right. */
 import type { Context, Transaction } from '@stint/storage';
 import { decideAdmission } from './admission.js';
-import type { Entry, StoredEntry } from './entries.js';
+import { canonicalJson, type Entry, type StoredEntry } from './entries.js';
 import { addTotals, noTotals, unpackTotals } from './totals.js';
 import type { Account } from './tree.js';
 import type { AccountStatus, AccountView, Limits, Totals } from './types.js';
@@ -97,7 +97,7 @@ class Replay {
   compare(accounts: readonly Account[]): Misfit | undefined {
     const wrong = accounts.find((row) => {
       const replayed = this.#accounts.get(row.id);
-      return replayed?.status !== row.status || JSON.stringify(replayed.limits) !== JSON.stringify(row.limits);
+      return replayed?.status !== row.status || canonicalJson(replayed.limits) !== canonicalJson(row.limits);
     });
     return wrong === undefined
       ? undefined

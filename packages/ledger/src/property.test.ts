@@ -1,0 +1,37 @@
+import { type FreshStore, freshPostgres, freshSqlite } from '@stint/storage/testing';
+import type { Database, DatabaseOptions } from '@stint/storage';
+import fc from 'fast-check';
+import { expect, inject, it } from 'vitest';
+import { ledgerMigrations } from './schema.js';
+import { playSteps, type Step } from './play-steps.js';
+
+const number = fc.nat({ max: 999 });
+const steps: fc.Arbitrary<Step[]> = fc.array(fc.tuple(number, number, number, number), {
+  minLength: 20,
+  maxLength: 100,
+});
+
+async function compareWithModel(store: FreshStore<DatabaseOptions>, runs: number): Promise<void> {
+  const open = (): Promise<Database> => store.open();
+  const owners = [await open(), await open(), await open()];
+  await owners[0]?.migrate(ledgerMigrations);
+  let plays = 0;
+  const property = fc.asyncProperty(steps, async (drawn) => {
+    plays += 1;
+    await playSteps(drawn, { prefix: `play${plays}`, open, owners });
+  });
+  try {
+    await fc.assert(property, { numRuns: runs, interruptAfterTimeLimit: 30_000 });
+  } finally {
+    await store.remove();
+  }
+  expect(plays).toBeGreaterThanOrEqual(runs);
+}
+
+it('does what the model does, whatever is called in whatever order, on SQLite', async () => {
+  await compareWithModel(freshSqlite(), 40);
+});
+
+it('does what the model does, whatever is called in whatever order, on Postgres', async () => {
+  await compareWithModel(await freshPostgres(inject('pgUrl')), 10);
+});
