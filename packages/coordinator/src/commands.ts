@@ -134,9 +134,15 @@ export function createCommands(db: Database, options: { readonly actor?: Actor }
 function* createItem(ctx: Context, { contract, limits, start }: CreateItem, actor: Actor) {
   const made = yield* createWorkItem(ctx, contract);
   if (!made.created) return made;
-  yield* createAccount(ctx, { id: accountOf(made.itemId), limits: { ...defaultItemLimits, ...limits }, actor });
+  yield* createAccount(ctx, { id: accountOf(made.itemId), limits: limitsOf(limits ?? {}), actor });
   if (start) yield* requestStart(ctx, { itemId: made.itemId });
   return made;
+}
+
+/** A limit that a person names is taken as it was said: the work may use all of it, and nothing is kept back for the Coordinator. */
+function limitsOf(given: Limits): Limits {
+  const named = [given.maxRequests, given.maxTokens, given.maxCostMicros].some((limit) => typeof limit === 'number');
+  return { ...defaultItemLimits, ...(named ? { protected: null } : {}), ...given };
 }
 
 interface Halt {

@@ -26,6 +26,7 @@ import {
 import { applyAnswer, driverOf, type PaidAnswer, type Verdict } from './apply-decision.js';
 import { coordinatorSystemPrompt, decisionOutputTokens, refusalMessage } from './coordinator-prompt.js';
 import { type EarlierTurns, earlierTurns } from './earlier-answer.js';
+import { errorFacts } from './error-facts.js';
 import type { Job } from './job-slots.js';
 import { type Services, watchOptions } from './options.js';
 import { accountOf } from './account.js';
@@ -221,7 +222,8 @@ interface Failure {
 /** Nothing came of the turn: one transaction says when it is tried again, or asks the person. */
 async function endFailed(services: Services, opening: Opening, failure: Failure): Promise<void> {
   const { fence } = opening;
-  services.log({ level: 'warn', message: 'A Coordinator turn failed', itemId: fence.itemId, error: failure.error });
+  const facts = errorFacts(failure.error);
+  services.log({ level: 'warn', message: 'A Coordinator turn failed', itemId: fence.itemId, ...facts });
   await services.db.write((ctx) => failBody(ctx, opening, failure));
 }
 

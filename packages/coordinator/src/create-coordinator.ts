@@ -1,4 +1,5 @@
 import { workChannel } from '@stint/work-items';
+import { errorFacts } from './error-facts.js';
 import { type CoordinatorOptions, resolveOptions } from './options.js';
 import { pricingBy } from './pricing.js';
 import { recover, type Recovered } from './recover.js';
@@ -47,7 +48,7 @@ export function createCoordinator(options: CoordinatorOptions): Coordinator {
     pollMs: services.pollMs,
     sweepMs: services.sweepMs,
     now: () => performance.now(),
-    onError: (error) => log({ level: 'error', message: 'A pass over the work failed', error }),
+    onError: (error) => log({ level: 'error', message: 'A pass over the work failed', ...errorFacts(error) }),
   });
   const stop = async (): Promise<void> => {
     state.running = false;

@@ -4,6 +4,7 @@ import type { Clock, Database, Gate } from '@stint/storage';
 import type { Tool } from '@stint/tools';
 import type { Action, WorkItem } from '@stint/work-items';
 import { maxConcurrentActionsRange, defaultMaxConcurrentActions } from '@stint/work-items';
+import { errorFacts } from './error-facts.js';
 import { CoordinatorError } from './errors.js';
 import type { Pricing } from './pricing.js';
 import type { WatchOptions } from './watch-claim.js';
@@ -119,7 +120,11 @@ export function resolveOptions(options: CoordinatorOptions, defaults: { readonly
 
 /** How claims are watched. */
 export function watchOptions({ db, pollMs, log }: Services): WatchOptions {
-  return { db, pollMs, onError: (error) => log({ level: 'warn', message: 'A look at a claim failed', error }) };
+  return {
+    db,
+    pollMs,
+    onError: (error) => log({ level: 'warn', message: 'A look at a claim failed', ...errorFacts(error) }),
+  };
 }
 
 function slots(name: string, value: number | undefined): number {

@@ -31,6 +31,7 @@ import {
 import { actionPrompt, actionSystemPrompt } from './action-prompt.js';
 import { askHumanTool, type OutcomeCollector, submitOutcomeTool } from './action-tools.js';
 import { accountOf } from './account.js';
+import { errorFacts } from './error-facts.js';
 import { CoordinatorError } from './errors.js';
 import { type Services, watchOptions } from './options.js';
 import type { OutcomeDuty } from './outcome.js';
@@ -256,7 +257,7 @@ function* countRefusals(ctx: Context, actionId: string): Transaction<number> {
 }
 
 async function endUnstarted(services: Services, { fence }: ClaimedAction, error: unknown): Promise<void> {
-  services.log({ level: 'error', message: 'A Run could not be prepared', runId: fence.runId, error });
+  services.log({ level: 'error', message: 'A Run could not be prepared', runId: fence.runId, ...errorFacts(error) });
   const ending: RunEnding = unstartedEnding(error);
   await services.db.write((ctx) => endRun(ctx, fence, ending));
 }

@@ -1,6 +1,7 @@
 import { claimAction, claimMailbox, type ClaimedAction, endRun } from '@stint/work-items';
 import { budgetStopOf } from './budget-stop.js';
 import { openTurn, runCoordinatorTurn } from './coordinator-turn.js';
+import { errorFacts } from './error-facts.js';
 import { createJobSlots, type Job } from './job-slots.js';
 import type { Services } from './options.js';
 import { runAction } from './run-action.js';
@@ -53,7 +54,8 @@ function claimScope({ itemIds }: Services) {
 
 function endReporter({ log }: Services, onEnd: () => void): (job: Job, error: unknown) => void {
   return (job, error) => {
-    if (error !== null) log({ level: 'error', message: 'Work ended with an error of the store', jobId: job.id, error });
+    if (error !== null)
+      log({ level: 'error', message: 'Work ended with an error of the store', jobId: job.id, ...errorFacts(error) });
     onEnd();
   };
 }
