@@ -36,6 +36,7 @@ export {
 export {
   cancelItem,
   type ItemCommand,
+  noteEvent,
   pauseItem,
   requestStart,
   type ResumeCommand,

@@ -125,3 +125,13 @@ function* wakeResumed(ctx: Context, item: WorkItem, sourceKey: string): Transact
   if (open.some((entry) => entry.status === 'pending')) return false;
   return yield* wakeCoordinator(ctx, { itemId: item.id, kind: 'resumed', sourceKey });
 }
+
+/** Writes an event that happened outside this package (a budget was extended, a turn resolved) into the item's history. */
+export function* noteEvent(
+  ctx: Context,
+  note: { readonly itemId: string; readonly type: string; readonly text: string },
+): Transaction<void> {
+  const { id: itemId } = yield* lockItem(ctx, note.itemId);
+  yield* writeEvent(ctx, { itemId, type: note.type, text: note.text });
+  yield* settleItem(ctx, itemId);
+}

@@ -148,8 +148,8 @@ export interface RecoverRunFacts {
 }
 
 /**
- * Ends the Run of a dead owner as interrupted. Its Action goes on from the journal if attempts are left; unknown effects
- * and a deliver Action wait for a person. Answers false, changing nothing, when the owner lives or the Run is not current.
+ * Ends the Run of a dead owner as interrupted. Its Action goes on from the journal if attempts are left; unknown effects,
+ * and a delivery to a pull request or a merge, wait for a person. Answers false, changing nothing, when the owner lives or the Run is not current.
  */
 export function* recoverRun(ctx: Context, dead: DeadRun, facts: RecoverRunFacts): Transaction<boolean> {
   const item = yield* findItemLocked(ctx, dead.itemId);
@@ -180,7 +180,7 @@ function* moveInterrupted(ctx: Context, records: InterruptedRun, facts: RecoverR
   if (asking.length > 0) {
     const attention = unresolvedAttention(asking, unresolvedMessage(asking));
     yield* moveAction(ctx, action, { on: 'hold_for_person', by: 'recovery', change: { ...resumed, attention } });
-  } else if (action.kind === 'deliver') {
+  } else if (action.kind === 'deliver' && deliversOutside(item)) {
     const attention = { code: 'interrupted_delivery' as const, message: deliveryMessage, ref: null };
     yield* moveAction(ctx, action, { on: 'hold_for_person', by: 'recovery', change: { ...resumed, attention } });
   } else if (interrupted.attempt >= (facts.maxAttempts ?? item.maxAttempts)) {
@@ -194,6 +194,11 @@ function* moveInterrupted(ctx: Context, records: InterruptedRun, facts: RecoverR
     const change = { ...resumed, openAttemptId: null, readyAt: ctx.now };
     yield* moveAction(ctx, action, { on: 'interrupt', by: 'recovery', change });
   }
+}
+
+/** A pull request or a merge is an effect that no operation of ours stands for; files and answers are not. */
+function deliversOutside(item: WorkItem): boolean {
+  return item.deliveryTarget === 'pull_request' || item.deliveryTarget === 'merge';
 }
 
 const deliveryMessage = 'The process died while this Action delivered; look at what was delivered, then let it go on.';

@@ -117,9 +117,22 @@ export const recoveryCases: readonly WorkCase[] = [
     },
   },
   {
-    name: 'an interrupted delivery waits until a person lets it go on',
+    name: 'an interrupted delivery of files or an answer goes on unaided',
     async run(work) {
-      const itemId = await work.planned([add('deliver', { kind: 'deliver' })]);
+      for (const deliveryTarget of ['response', 'workspace_files'] as const) {
+        await work.planned([add('deliver', { kind: 'deliver' })], { deliveryTarget });
+        const dying = await work.otherProcess();
+        const first = await dying.claim('deliver');
+        await dying.db.close();
+        await recoverDeadRuns(work);
+        assert.equal((await work.claim('deliver')).run.resumesRunId, first.run.id);
+      }
+    },
+  },
+  {
+    name: 'an interrupted merge waits until a person lets it go on',
+    async run(work) {
+      const itemId = await work.planned([add('deliver', { kind: 'deliver' })], { deliveryTarget: 'merge' });
       const dying = await work.otherProcess();
       const first = await dying.claim('deliver');
       await dying.db.close();
