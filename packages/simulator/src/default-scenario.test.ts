@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -59,6 +60,37 @@ describe(`the default scenario on samples from seed ${firstSeed}`, () => {
     const { root } = await sample(firstSeed + 7);
     const results = await runItem(itemFor(root, { tamper: (name, result) => (name === tool ? '' : result) }));
     expect(results.at(-1)?.outcome).toMatchObject({ status: 'failed', summary: expect.stringMatching(/^stuck/) });
+  });
+
+  test.each([
+    [
+      'was interrupted before it changed anything',
+      'Interrupted before it changed anything. You may make the call again.',
+      false,
+    ],
+    ['was done although its output is lost', 'Interrupted, but it was done; its output is lost.', true],
+    [
+      'ended unknown but took',
+      'Interrupted; the outcome is unknown. Check what the call did before you repeat it.',
+      true,
+    ],
+    [
+      'ended unknown and did not take',
+      'Interrupted; the outcome is unknown. Check what the call did before you repeat it.',
+      false,
+    ],
+  ])('repairs all the same when its edit %s', async (_, said, takes) => {
+    const drawn = await sample(firstSeed + 11);
+    let first = true;
+    const tamper = (name: string, result: string) => {
+      if (name !== 'edit_file' || !first) return result;
+      first = false;
+      if (!takes) writeFileSync(join(drawn.root, drawn.sourcePath), drawn.wrong);
+      return said;
+    };
+    const results = await runItem(itemFor(drawn.root, { tamper }));
+    expect(results.map(({ outcome }) => outcome['summary'])).toHaveLength(3);
+    expect(await readFile(join(drawn.root, drawn.sourcePath), 'utf8')).toBe(drawn.right);
   });
 
   test('is stuck when no single change makes the tests pass, and leaves the files as they were', async () => {

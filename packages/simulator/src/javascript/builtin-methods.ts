@@ -1,4 +1,5 @@
 import { iterate } from './members.js';
+import { matchText, RegexBox, replaceText } from './regex.js';
 import { Unsupported } from './tokenize.js';
 import { Box, Callable, callable, isObject, toNumber, toText, type Value } from './values.js';
 
@@ -15,16 +16,15 @@ function bounded(count: number): number {
   return count;
 }
 
-/** Text that a pattern argument stands for; a regular expression is not read. */
+/** The text of an argument that must be one. */
 function plain(value: Value): string {
   if (isObject(value)) throw new Unsupported('This argument is not read.');
   return toText(value);
 }
 
-function replacement(value: Value): string {
-  const text = plain(value);
-  if (text.includes('$')) throw new Unsupported('Replacement patterns are not read.');
-  return text;
+function splitText(self: string, by: Value, limit: number): Value {
+  if (by === undefined) return [self];
+  return by instanceof RegexBox ? self.split(by.on(self), limit) : self.split(plain(by), limit);
 }
 
 export const stringMethods: Methods<string> = {
@@ -43,10 +43,11 @@ export const stringMethods: Methods<string> = {
     self.padStart(bounded(integer(length, 0)), fill === undefined ? ' ' : plain(fill)),
   repeat: (self, [count]) =>
     self.repeat(bounded(integer(count, 0) * Math.max(1, self.length)) / Math.max(1, self.length)),
-  replace: (self, [from, to]) => self.replace(plain(from), replacement(to)),
-  replaceAll: (self, [from, to]) => self.replaceAll(plain(from), replacement(to)),
+  match: (self, [pattern]) => matchText(self, pattern),
+  replace: (self, args) => replaceText(self, args, false),
+  replaceAll: (self, args) => replaceText(self, args, true),
   slice: (self, [start, end]) => self.slice(integer(start, 0), integer(end, self.length)),
-  split: (self, [by, limit]) => (by === undefined ? [self] : self.split(plain(by), integer(limit, longest))),
+  split: (self, [by, limit]) => splitText(self, by, integer(limit, longest)),
   startsWith: (self, [text]) => self.startsWith(plain(text)),
   substring: (self, [start, end]) => self.substring(integer(start, 0), integer(end, self.length)),
   toLowerCase: (self) => self.toLowerCase(),

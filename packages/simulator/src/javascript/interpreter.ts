@@ -4,6 +4,7 @@
  */
 import { getMember, iterate, setMember } from './members.js';
 import { applyBinary, applyUnary } from './operators.js';
+import { readRegex } from './regex.js';
 import { Scope } from './scope.js';
 import { runStatements } from './statements.js';
 import type { Element, Expression, FunctionBody, Pattern, PatternElement } from './syntax.js';
@@ -39,6 +40,8 @@ export class Interpreter {
         return scope.get(expression.name);
       case 'this':
         return scope.self;
+      case 'regex':
+        return readRegex(expression.raw);
       case 'template':
         return this.#template(expression.chunks, expression.values, scope);
       case 'array':

@@ -1,4 +1,5 @@
 import { arrayMethods, collectionMethods, numberMethods, stringMethods } from './builtin-methods.js';
+import { RegexBox, regexMember } from './regex.js';
 import { Unsupported } from './tokenize.js';
 import { Box, Callable, fail, toText, type Value } from './values.js';
 
@@ -9,6 +10,7 @@ export function getMember(object: Value, key: Value): Value {
   if (object === null || object === undefined) throw fail('TypeError', `Cannot read properties of ${object}`);
   if (typeof object === 'string') return stringMember(object, key);
   if (Array.isArray(object)) return arrayMember(object, key);
+  if (object instanceof RegexBox) return regexMember(object, toText(key));
   if (object instanceof Box) return boxMember(object, key);
   if (object instanceof Callable) return callableMember(object, toText(key));
   return builtIn(numberMethods, toText(key), object);
@@ -74,8 +76,16 @@ function builtIn<T extends Value>(
   self: T,
 ): Value {
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
-  if (method === undefined) throw new Unsupported(`The property ${name} of a ${typeof self} is not read.`);
+  if (method === undefined && hasMethod(self, name))
+    throw new Unsupported(`The method ${name} of a ${typeof self} is not read.`);
+  if (method === undefined) return undefined;
   return new Callable(name, (_, args) => method(self, args));
+}
+
+/** True if the language has a property of that name there, so that its absence here proves nothing. */
+function hasMethod(self: Value, name: string): boolean {
+  const prototype = Array.isArray(self) ? Array.prototype : Object.getPrototypeOf(Object(self));
+  return name in prototype;
 }
 
 function indexOf(key: Value): number {

@@ -212,6 +212,7 @@ export class ExpressionReader {
     tokens.next();
     if (type === 'number') return { type: 'literal', value: numberValue(raw) };
     if (type === 'string') return { type: 'literal', value };
+    if (type === 'regex') return { type: 'regex', raw };
     if (raw !== '(') throw new Unsupported(`Unexpected ${raw || 'end'} where an expression belongs.`);
     const inner = this.whole();
     tokens.expect(')');

@@ -176,7 +176,9 @@ function exportedNames(statement: Statement): readonly ModuleName[] {
 function exported(imported: Value, name: string): Value {
   if (name === '*') return imported;
   if (imported instanceof Box) return imported.get(name);
-  return imported instanceof Callable ? (name === 'default' ? imported : imported.fields.get(name)) : undefined;
+  if (!(imported instanceof Callable)) return undefined;
+  if (name !== 'default' && !imported.fields.has(name)) throw new Unsupported(`The export ${name} is not known.`);
+  return name === 'default' ? imported : imported.fields.get(name);
 }
 
 function reExport(namespace: Box, source: Value, { from, to }: ModuleName): void {

@@ -38,6 +38,7 @@ export type Expression =
   | { readonly type: 'literal'; readonly value: string | number | boolean | null | undefined }
   | { readonly type: 'name'; readonly name: string }
   | { readonly type: 'this' }
+  | { readonly type: 'regex'; readonly raw: string }
   | { readonly type: 'template'; readonly chunks: readonly string[]; readonly values: readonly Expression[] }
   | { readonly type: 'array'; readonly elements: readonly Element[] }
   | { readonly type: 'object'; readonly members: readonly ObjectMember[] }

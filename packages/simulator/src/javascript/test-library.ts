@@ -1,4 +1,5 @@
-import { Box, boxOf, Callable, callable, deepEquals, Thrown, type Value } from './values.js';
+import { matchText } from './regex.js';
+import { Box, boxOf, Callable, callable, deepEquals, Thrown, toText, type Value } from './values.js';
 
 /** One assertion as it went. */
 export interface AssertionRecord {
@@ -26,6 +27,7 @@ export class TestLibrary {
   readonly tests: TestRecord[] = [];
   #current: TestRecord | null = null;
   #prefix = '';
+  readonly #beforeEach: Callable[] = [];
 
   /** The module of that name; null if it is none of ours. `strict` chooses the assertions. */
   module(name: string): Value {
@@ -38,11 +40,23 @@ export class TestLibrary {
   #testModule(): Callable {
     const test = new Callable('test', (_, args) => this.#test(args));
     const describe = new Callable('describe', (_, args) => this.#describe(args));
-    for (const [name, value] of Object.entries({ test, it: test, describe, suite: describe, default: test }))
-      test.fields.set(name, value);
+    const known = { test, it: test, describe, suite: describe, default: test, ...this.#hooks() };
+    for (const [name, value] of Object.entries(known)) test.fields.set(name, value);
     const skip = new Callable('skip', () => undefined);
     for (const skipping of [test, describe]) for (const name of ['skip', 'todo']) skipping.fields.set(name, skip);
     return test;
+  }
+
+  #hooks(): Readonly<Record<string, Callable>> {
+    const now = (_: Value, [body]: readonly Value[]): Value => callable(body, 'the hook').invoke(undefined, []);
+    const later = (_: Value, [body]: readonly Value[]): Value => this.#beforeEach.push(callable(body, 'the hook'));
+    const never = (): Value => undefined;
+    return {
+      before: new Callable('before', now),
+      beforeEach: new Callable('beforeEach', later),
+      after: new Callable('after', never),
+      afterEach: new Callable('afterEach', never),
+    };
   }
 
   #test(args: readonly Value[]): Value {
@@ -55,6 +69,7 @@ export class TestLibrary {
     this.tests.push(record);
     this.#current = record;
     try {
+      for (const hook of this.#beforeEach) hook.invoke(undefined, []);
       const nested = new Callable('test', (_, inner) => this.#test(inner));
       callable(body, 'the test').invoke(undefined, [boxOf({ test: nested, assert: this.#assertModule(true) })]);
     } catch (error) {
@@ -68,10 +83,11 @@ export class TestLibrary {
 
   #describe(args: readonly Value[]): Value {
     const body = args.find((value) => value instanceof Callable);
-    const outer = this.#prefix;
+    const [outer, hooks] = [this.#prefix, this.#beforeEach.length];
     this.#prefix = `${outer}${named(args)} > `;
     callable(body, 'the suite').invoke(undefined, []);
     this.#prefix = outer;
+    this.#beforeEach.length = hooks;
     return undefined;
   }
 
@@ -118,6 +134,7 @@ function assertions(strict: boolean): Readonly<Record<string, Judge>> {
     notDeepStrictEqual: equality(true, true, false),
     throws: ([body]) => ({ actual: throws(body), expected: true, passed: throws(body) }),
     doesNotThrow: ([body]) => ({ actual: throws(body), expected: false, passed: !throws(body) }),
+    match: ([actual, expected]) => ({ actual, expected, passed: matchText(toText(actual), expected) !== null }),
     fail: () => ({ actual: false, expected: true, passed: false }),
   };
 }

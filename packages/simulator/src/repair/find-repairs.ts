@@ -21,7 +21,9 @@ export interface RepairSearch {
 }
 
 const mostRuns = 1_500;
-const enoughRepairs = 6;
+/** Steps of all runs together: well under a second of work. */
+const mostSteps = 2_000_000;
+const enoughRepairs = 3;
 
 /**
  * Looks for one operator or constant whose change makes every assertion hold. Candidates are computed from the sources
@@ -34,7 +36,7 @@ export function findRepairs(workspace: Workspace): RepairSearch {
   if (base.passed) return { repairs: [], evaluated: true, alreadyPasses: true, reason: null };
   const repairs: Mutation[] = [];
   for (const candidate of likeliestFirst(candidates(workspace, bench, base))) {
-    if (repairs.length >= enoughRepairs || bench.runs >= mostRuns) break;
+    if (repairs.length >= enoughRepairs || bench.isSpent) break;
     if (bench.run(candidate).passed) repairs.push(candidate);
   }
   return { repairs, evaluated: true, alreadyPasses: false, reason: null };
@@ -45,8 +47,9 @@ class Bench {
   readonly #files: ReadonlyMap<string, string>;
   readonly #testPaths: readonly string[];
   readonly #cache = new Map<string, readonly Statement[]>();
-  #maxSteps = 400_000;
-  runs = 0;
+  #maxSteps = 200_000;
+  #steps = 0;
+  #runs = 0;
 
   constructor({ sources, tests }: Workspace) {
     this.#files = new Map([...sources, ...tests]);
@@ -54,16 +57,27 @@ class Bench {
   }
 
   run(mutation: Mutation | null): TestReport {
-    this.runs += 1;
     const options = { cache: this.#cache, maxSteps: this.#maxSteps };
     if (mutation === null) {
-      const report = runTests(this.#files, this.#testPaths, options);
-      this.#maxSteps = Math.min(this.#maxSteps, report.steps * 20 + 20_000); // a change that loops for ever ends soon
+      const report = this.#count(runTests(this.#files, this.#testPaths, options));
+      this.#maxSteps = Math.min(50_000, report.steps * 10 + 10_000); // a change that loops for ever ends soon
       return report;
     }
     const changed = mutate(this.#files.get(mutation.path) ?? '', mutation);
-    const report = runTests(new Map(this.#files).set(mutation.path, changed), this.#testPaths, options);
+    const files = new Map(this.#files).set(mutation.path, changed);
+    const report = this.#count(runTests(files, this.#testPaths, options));
     this.#cache.delete(changed);
+    return report;
+  }
+
+  /** True when enough was tried. Counted in runs and steps, not in time, so that the answer is always the same. */
+  get isSpent(): boolean {
+    return this.#runs >= mostRuns || this.#steps >= mostSteps;
+  }
+
+  #count(report: TestReport): TestReport {
+    this.#runs += 1;
+    this.#steps += report.steps;
     return report;
   }
 }
@@ -79,6 +93,9 @@ function candidates(workspace: Workspace, bench: Bench, base: TestReport): reado
     ),
   ]);
 }
+
+/** Texts that programs cut and join at, which no assertion may show as they are. */
+const separators = [' ', '', ',', ', ', ';', ':', '-', '_', '/', '.', '|', '\n', '\t', '=', '&', '@'];
 
 interface Pool {
   readonly numbers: readonly number[];
@@ -97,7 +114,7 @@ function constantsIn(files: ReadonlyMap<string, string>): Pool {
   ]);
   return {
     numbers: [...new Set(numbers)],
-    texts: [...new Set([...texts, ...texts.flatMap((value) => value.split(/\s+/))])],
+    texts: [...new Set([...texts, ...texts.flatMap((value) => value.split(/\s+/)), ...separators])],
   };
 }
 
@@ -128,7 +145,18 @@ function textMutations(
 
 function weighed(constant: Constant, values: readonly (string | number)[]): readonly Mutation[] {
   const others = [...new Set(values)].filter((value) => !Object.is(value, constant.value));
-  return others.map((value, index) => replaceConstant(constant, value, 1 + index / 4));
+  return others.map((value, index) => replaceConstant(constant, value, 1 + index / 4 + oddity(constant.value, value)));
+}
+
+/** People seldom mistake a round number for one with decimals, or a positive one for a negative one. */
+function oddity(before: string | number, after: string | number): number {
+  if (typeof before !== 'number' || typeof after !== 'number') return 0;
+  const lessRound = decimals(after) > Math.max(decimals(before), Number.isInteger(before) ? 0 : 2);
+  return (lessRound ? 2 : 0) + (after < 0 !== before < 0 ? 1.5 : 0);
+}
+
+function decimals(value: number): number {
+  return (String(value).split('.')[1] ?? '').length;
 }
 
 function likeliestFirst(mutations: readonly Mutation[]): readonly Mutation[] {

@@ -67,7 +67,7 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
 export function operatorMutations(path: string, source: string): readonly Mutation[] {
   return tokensOf(source).flatMap(({ type, raw, start, end }) => {
     if ((type !== 'punctuator' && type !== 'name') || !Object.hasOwn(siblings, raw)) return [];
-    return (siblings[raw] ?? []).map((replacement, weight) => ({ path, start, end, replacement, weight }));
+    return (siblings[raw] ?? []).map((replacement, index) => ({ path, start, end, replacement, weight: index * 0.6 }));
   });
 }
 

@@ -12,14 +12,19 @@ export interface LeafPair {
  * leaves too. Two runs of the same tests give lists that can be compared place by place.
  */
 export function leafPairs(report: TestReport): readonly LeafPair[] {
-  return report.tests.flatMap((test) =>
+  const pairs = report.tests.flatMap((test) =>
     test.assertions.flatMap(({ actual, expected }) => {
       const [actuals, expecteds] = [leaves(actual), leaves(expected)];
       const length = Math.max(actuals.length, expecteds.length);
       return Array.from({ length }, (_, index) => ({ actual: actuals[index], expected: expecteds[index] }));
     }),
   );
+  return pairs.slice(0, mostPairs);
 }
+
+const mostPairs = 200;
+/** Wrong results that are looked at; later ones mostly say the same again. */
+const mostSolutions = 48;
 
 function leaves(value: Value): readonly unknown[] {
   return leavesOfPlain(toPlain(value));
@@ -47,7 +52,7 @@ export function solveNumber(base: Probe, probes: readonly Probe[]): readonly num
     const reciprocal = expected === 0 ? [] : [(base.value * actual) / expected];
     return [...reciprocal, ...probes.flatMap((probe) => onLine(base.value, actual, expected, { probe, index }))];
   });
-  return unique(solutions.flatMap(nearby).filter(Number.isFinite));
+  return unique(solutions.flatMap(nearby).filter(Number.isFinite)).slice(0, mostSolutions);
 }
 
 function onLine(
@@ -74,7 +79,7 @@ export function solveText(value: string, pairs: readonly LeafPair[]): readonly s
       ? [insertedText(actual, expected)]
       : [...replacedOnce(value, actual, expected), ...replacedAll(value, actual, expected)];
   });
-  return unique(solutions.filter((solution) => solution !== value));
+  return unique(solutions.filter((solution) => solution !== value)).slice(0, mostSolutions);
 }
 
 function replacedOnce(value: string, actual: string, expected: string): readonly string[] {

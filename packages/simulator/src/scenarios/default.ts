@@ -17,11 +17,11 @@ function answerAs(request: ScenarioRequest): Answer {
 
 const slowPieces = 16;
 
-/** The variant `slow`: the same answer, streamed over about two seconds. */
+/** The variant `slow`: the same answer, streamed over some two and a half seconds. */
 function withManner(request: ScenarioRequest, answer: Answer): Answer {
   if (!request.variants.includes('slow')) return answer;
   const calls = JSON.stringify(answer.toolCalls ?? []).length;
   const characters = (answer.text?.length ?? 0) + (answer.reasoning?.length ?? 0) + calls;
   const pieceCharacters = Math.max(4, Math.ceil(characters / slowPieces));
-  return { ...answer, firstPieceDelayMs: 200, pieceDelayMs: 110, pieceCharacters };
+  return { ...answer, firstPieceDelayMs: 300, pieceDelayMs: 150, pieceCharacters };
 }

@@ -48,6 +48,10 @@ function afterEdit({ deeds: all }: Work, edit: Deed): Answer {
   const batch = all.slice(all.findLastIndex((deed) => deed.name !== 'edit_file') + 1);
   const doubtful = batch.find((deed) => !took(deed));
   if (doubtful === undefined) return call('The edit is in place; I run the tests.', runTheTests);
+  const repeats = all.filter((deed) => deed.name === 'edit_file' && sameEdit(editOf(deed), editOf(doubtful))).length;
+  if (provablyUndone.test(doubtful.result ?? '') && repeats < 3) {
+    return call('The edit was interrupted before it changed anything; I make it again.', editCall(editOf(doubtful)));
+  }
   const path = argument(doubtful, 'path') || argument(edit, 'path');
   return call(`I am not sure of the edit of ${path}, so I read the file again.`, {
     name: 'read_file',
@@ -58,7 +62,7 @@ function afterEdit({ deeds: all }: Work, edit: Deed): Answer {
 function afterTestRun(work: Work, run: Deed): Answer {
   const { prompt } = work;
   const result = readTestRun(run.result);
-  if (run.trouble !== null && !result.ended) return afterBrokenRun(work, run);
+  if (!result.ended) return afterBrokenRun(work, run);
   const standing = standingEdit(work);
   if (result.passed) return standing === null ? nothingToDo(work, result.told) : repaired(work, standing, result.told);
   if (work.seen.sources.size === 0 || work.seen.tests.size === 0) {
@@ -67,18 +71,18 @@ function afterTestRun(work: Work, run: Deed): Answer {
   return nextTry(work, standing, result.told);
 }
 
-/** A command that did not come to its end is tried once more. */
+/** A command whose end was not seen is run again: running the tests changes nothing. */
 function afterBrokenRun({ prompt, deeds: all }: Work, run: Deed): Answer {
   const broken = all.filter((deed) => deed.name === 'shell' && !readTestRun(deed.result).ended);
-  if (broken.length < 2) return call('The tests did not come to an end; I run them once more.', runTheTests);
-  return submitStuck(prompt, `${testCommand} cannot be run: ${run.trouble}`);
+  if (broken.length < 3) return call('I did not see how the tests ended; I run them again.', runTheTests);
+  return submitStuck(prompt, `${testCommand} cannot be run: ${run.trouble ?? run.result}`);
 }
 
 function nextTry(work: Work, standing: Edit | null, told: string): Answer {
   const { prompt } = work;
   const sources = standing === null ? currentSources(work) : withEdit(currentSources(work), revert(standing));
   const { repairs, evaluated, reason } = findRepairs({ sources, tests: work.seen.tests });
-  const tried = work.deeds.filter((deed) => deed.name === 'edit_file').map(editOf);
+  const tried = triedEdits(work);
   const edits = repairs.map((mutation) => makeEdit(sources.get(mutation.path) ?? '', mutation));
   const untried = edits.filter((edit) => !tried.some((other) => sameEdit(edit, other)));
   const next = tried.length >= mostTries ? undefined : untried[0];
@@ -91,6 +95,22 @@ function nextTry(work: Work, standing: Edit | null, told: string): Answer {
   }
   if (back.length > 0) return call('That did not help; I take it back.', ...back);
   return submitStuck(prompt, `${told}, and I found no change of one operator or constant that makes the tests pass.`);
+}
+
+/** Edits that were in the file, and those that failed to get there twice. One that provably changed nothing may be sent again. */
+function triedEdits({ deeds: all }: Work): readonly Edit[] {
+  const edits = all.filter((deed) => deed.name === 'edit_file');
+  return edits
+    .filter(
+      (deed, index) =>
+        stood(all, deed) || edits.slice(0, index).some((earlier) => sameEdit(editOf(earlier), editOf(deed))),
+    )
+    .map(editOf);
+}
+
+/** True if the edit took, by what the tool said or by what the file says afterwards. */
+function stood(all: readonly Deed[], deed: Deed): boolean {
+  return took(deed) || standsInLaterRead(all.slice(all.indexOf(deed)), deed);
 }
 
 function repaired({ prompt }: Work, edit: Edit, told: string): Answer {
@@ -129,8 +149,8 @@ export function outputsOf(prompt: ActionPrompt, paths: readonly string[], told: 
 /** The last edit that took and was not taken back. */
 function standingEdit({ deeds: all }: Work): Edit | null {
   let standing: Edit | null = null;
-  for (const [index, deed] of all.entries()) {
-    if (deed.name !== 'edit_file' || !(took(deed) || standsInLaterRead(all.slice(index), deed))) continue;
+  for (const deed of all) {
+    if (deed.name !== 'edit_file' || !stood(all, deed)) continue;
     const edit = editOf(deed);
     standing = standing !== null && sameEdit(edit, revert(standing)) ? null : edit;
   }
@@ -167,9 +187,14 @@ function withEdit(sources: ReadonlyMap<string, string>, edit: Edit): ReadonlyMap
   );
 }
 
+/** What the loop says of a call that is known to have had no effect. */
+const provablyUndone = /^Interrupted before it changed anything/;
+
 /** Only a plain success counts; anything else is looked at again. */
 function took(deed: Deed): boolean {
-  return deed.trouble === null && /^(?:replaced|edited|applied|ok)\b/i.test(deed.result ?? '');
+  return (
+    deed.trouble === null && /^(?:replaced|edited|applied|ok|interrupted, but it was done)\b/i.test(deed.result ?? '')
+  );
 }
 
 function editOf(deed: { readonly input: unknown }): Edit {

@@ -4,7 +4,7 @@ import type { ScenarioRequest } from '../scenario.js';
 
 /** The sentences a tool or the loop says instead of a result. Matched at the start, where file contents rarely look so. */
 const troubles = [
-  /^\s*(?:error|tool error|not run|outcome unknown|cancelled|canceled|denied|refused|timed out|invalid|unknown tool)\b/i,
+  /^\s*(?:error|tool error|not run|outcome unknown|cancelled|canceled|interrupted before|interrupted; the outcome|denied|refused|timed out|invalid|unknown tool)\b/i,
   /^(?:the )?(?:call|tool|path|file|command|input|outcome|arguments?)\b[^\n]{0,80}\b(?:not|unknown|refused|failed|denied|leads|missing|invalid)\b/i,
   /^"[^"\n]+" (?:does not|is not|is a|is no|cannot|could not|was not|leads|names|has)\b/i,
   /^(?:ENOENT|EACCES|EISDIR|ENOTDIR)\b/,
