@@ -38,6 +38,11 @@ const misbehaved: Readonly<Record<string, Body<unknown>>> = {
     yield* run(addToBalance, [-30, 'a']);
     yield { sql: 'DELETE FROM accounts' };
   }),
+  'a body that uses a statement twice': untyped(function* () {
+    const debit = run(addToBalance, [-30, 'a']);
+    yield* debit;
+    yield* debit;
+  }),
   'a body that returns a promise': untyped(function* () {
     yield* run(addToBalance, [-30, 'a']);
     return Promise.resolve(1);

@@ -152,6 +152,18 @@ export const processCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'a process that just started does not spare an expired one that hangs',
+    async run(store) {
+      const hand = handClock();
+      const hanging = await store.open({ clock: hand.clock, leaseMs });
+      await hanging.write(() => one('SELECT 1 AS one'));
+      hand.now += leaseMs;
+      const started = await store.open({ clock: hand.clock, leaseMs });
+      assert.equal(await started.endDeadProcesses(), 1);
+      assert.equal(await isDead(started, hanging.owner), true);
+    },
+  },
+  {
     name: 'a process whose row others ended goes on under a new id and is told',
     async run(store) {
       const hand = handClock();

@@ -60,7 +60,7 @@ export class Heartbeat {
 
   /** See `Database.endDeadProcesses`. */
   async sweep(): Promise<number> {
-    const late = this.due;
+    const late = this.#expiresAt !== null && this.due;
     await this.ensure();
     const { now, open } = await this.#engine.readQuietly(openProcesses);
     const verdict = this.#judge(open, now, late);

@@ -5,6 +5,7 @@ import type { Database } from './database.js';
 import { type FreshStore, freshPostgres } from './fresh.js';
 import { interleave, schedules } from './interleave.js';
 import type { PostgresOptions } from './postgres.js';
+import { endProcesses, renewHeartbeat } from './processes.js';
 import { one, run } from './statement.js';
 
 let store: FreshStore<PostgresOptions>;
@@ -93,6 +94,32 @@ describe('interleave', () => {
     const result = await interleave({ url: store.location, first: failing, second: addOne(''), schedule: [] });
     expect(result.first).toMatchObject({ status: 'failed', error: { message: 'on purpose' } });
     expect(result.second.status).toBe('committed');
+  });
+});
+
+describe('the heartbeat of a process under the sweep of another', () => {
+  it('is either renewed or ended, in every order, and its process knows which', async () => {
+    const leaseMs = 1_000;
+    const now = 1_700_000_000_000;
+    for (const schedule of schedules(3, 4, 40, Math.random)) {
+      await db.write(function* () {
+        yield* run("DELETE FROM storage_processes WHERE id = 'slow'");
+        const values = "('slow', 'process', 'elsewhere', 1, '', 0, 5, NULL)";
+        yield* run(`INSERT INTO storage_processes VALUES ${values}`);
+      });
+      const { first, second } = await interleave({
+        url: store.location,
+        clock: () => now,
+        first: (ctx) => renewHeartbeat(ctx, 'slow', leaseMs),
+        second: (ctx) => endProcesses(ctx, { gone: [], expired: ['slow'], spared: [] }, leaseMs),
+        schedule,
+      });
+      const row = await db.read(() => one("SELECT expires_at, ended_at FROM storage_processes WHERE id = 'slow'"));
+      const renewed = row?.['ended_at'] === null;
+      expect(row?.['expires_at']).toBe(renewed ? now + leaseMs : 5);
+      expect(first).toMatchObject({ status: 'committed', value: renewed ? now + leaseMs : null });
+      expect(second).toMatchObject({ status: 'committed', value: renewed ? 0 : 1 });
+    }
   });
 });
 

@@ -44,6 +44,8 @@ const insertProcess = `INSERT INTO storage_processes
   VALUES (?, ?, ?, ?, ?, ?, ?, NULL)`;
 const renewProcess = 'UPDATE storage_processes SET expires_at = ? WHERE id = ? AND ended_at IS NULL';
 const endProcess = 'UPDATE storage_processes SET ended_at = ? WHERE id = ? AND ended_at IS NULL';
+const endExpiredProcess =
+  'UPDATE storage_processes SET ended_at = ? WHERE id = ? AND ended_at IS NULL AND expires_at <= ?';
 const selectProcess = 'SELECT expires_at, ended_at FROM storage_processes WHERE id = ?';
 const selectOpen = `SELECT id, role, host, pid, start_identity AS "startIdentity", registered_at AS "registeredAt",
   expires_at AS "expiresAt" FROM storage_processes WHERE ended_at IS NULL ORDER BY registered_at, id`;
@@ -85,15 +87,13 @@ export function* openProcesses(ctx: Context): Transaction<{ now: number; open: r
 }
 
 /**
- * Ends the given rows; a row renewed since it was seen expired is left (`stillExpired`). Extends the rows of `spared`,
+ * Ends the given rows; a row renewed since it was seen expired is left. Extends the rows of `spared`,
  * processes known to be alive that had no chance to renew. Answers how many it ended.
  */
 export function* endProcesses(ctx: Context, verdict: ProcessVerdict, leaseMs: number): Transaction<number> {
   let ended = 0;
   for (const id of verdict.gone) ended += yield* run(endProcess, [ctx.now, id]);
-  for (const id of verdict.expired) {
-    if (yield* isOwnerDead(ctx, id)) ended += yield* run(endProcess, [ctx.now, id]);
-  }
+  for (const id of verdict.expired) ended += yield* run(endExpiredProcess, [ctx.now, id, ctx.now]);
   for (const id of verdict.spared) yield* run(renewProcess, [ctx.now + leaseMs, id]);
   yield* run(deleteEndedBefore, [ctx.now - endedKeptMs]);
   return ended;

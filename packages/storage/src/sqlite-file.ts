@@ -54,6 +54,7 @@ function configure(connection: Connection, options: SqliteFileOptions): void {
     }
   }
   connection.pragma(`synchronous = ${options.synchronous === 'normal' ? 'NORMAL' : 'FULL'}`);
+  connection.pragma('fullfsync = ON'); // on macOS an ordinary sync leaves the data in the drive's cache
   connection.pragma('foreign_keys = ON');
   // A checkpoint follows each commit that leaves 1000 pages or more in the log, and the next commit cuts it to the limit;
   // while a reader holds the log both wait. The heartbeat commits when nothing else does.

@@ -1,3 +1,4 @@
+import { StoreError } from './errors.js';
 import type { Row, Value } from './value.js';
 
 /** What the driver is asked for. Numbers, so that the driver's switch stays cheap. */
@@ -31,6 +32,7 @@ export class Statement {
   }
 
   next(answer?: unknown): this {
+    if (this.done) throw usedTwice(this.sql);
     if (this.#started) {
       this.done = true;
       this.value = answer;
@@ -55,6 +57,13 @@ export class Statement {
   [Symbol.iterator](): this {
     return this;
   }
+}
+
+function usedTwice(sql: string): StoreError {
+  return new StoreError(
+    'body_refused',
+    `A statement was used twice; call one, all, run or notify anew each time: ${sql}`,
+  );
 }
 
 /** A body in motion: yields statements, is given their answers, ends with its result. */
