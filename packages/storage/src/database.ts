@@ -54,8 +54,9 @@ export interface Database extends AsyncDisposable {
    */
   listen(channel: string, listener: () => void): () => void;
   /**
-   * Ends the heartbeat rows of processes that are gone: of this host those whose process is, of other hosts the expired
-   * ones. Answers how many.
+   * Ends the heartbeat rows of processes of this host that are gone, by number and start time, and expired rows of any
+   * host. When this process itself was late, after a suspend, live ones of this host get time to renew instead. Call it
+   * before bodies that use `isOwnerDead`. Answers how many it ended.
    */
   endDeadProcesses(): Promise<number>;
   /** The processes that are alive, oldest first. */
