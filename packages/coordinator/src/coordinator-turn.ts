@@ -113,7 +113,7 @@ async function decide(services: Services, turn: Turn): Promise<void> {
     const verdict = await services.db.write((ctx) => judge(ctx, opening, answer, refusals));
     if (verdict.verdict !== 'refused') return;
     refusals += 1;
-    services.log({ level: 'info', message: 'A decision was refused', itemId: opening.item.id, reason: verdict.reason });
+    services.log({ level: 'info', message: 'A decision was refused', itemId: opening.item.id, refusals });
     if (refusals === 2) return;
     dialogue.refuse(answer.text, verdict.reason);
   }

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { defaultScenario, type Scenario, systemText } from '@stint/simulator';
+import { defineTool } from '@stint/tools';
 import { assertNothingStuck } from '@stint/work-items';
 import { describe, expect, it } from 'vitest';
 import { openBench, summary } from './work-bench.test.helper.js';
@@ -121,6 +123,36 @@ describe('an Action', () => {
     expect(records.runs).toHaveLength(1);
     const runTurns = (await bench.turns(itemId)).filter((turn) => turn.owner.kind === 'run');
     expect(runTurns).toHaveLength(3);
+  });
+
+  it('whose tool ran out of time waits for a person to find out what it did, and goes on', async () => {
+    const calls: string[] = [];
+    const deploy = defineTool({
+      name: 'deploy',
+      description: 'Never ends by itself.',
+      inputSchema: { type: 'object', properties: {} },
+      timeoutMs: 30,
+      execute: (_input, { signal, callId }) => {
+        calls.push(callId);
+        return once(signal, 'abort');
+      },
+    });
+    const scenario: Scenario = (request) => {
+      const results = request.messages.filter((message) => message.role === 'tool' && message.toolName === 'deploy');
+      const isEditing = request.messages[1]?.text.includes('Workspace: shared') === true;
+      return isEditing && results.length === 0
+        ? { toolCalls: [{ name: 'deploy', input: {} }] }
+        : defaultScenario(request);
+    };
+    await using bench = await openBench({ scenario });
+    const itemId = await bench.item();
+    bench.coordinator({ tools: () => [deploy] }).start();
+    const stopped = await bench.until(itemId, ({ item }) => item.status === 'needs_attention');
+    expect(stopped.item.attention?.code, JSON.stringify(summary(stopped))).toBe('unknown_operation');
+    expect(stopped.runs.at(-1)?.status).toBe('outcome_unknown');
+    await bench.commands.resolveOperation({ operationId: stopped.item.attention?.ref ?? '', effect: 'no_effect' });
+    await bench.until(itemId, ({ item }) => item.status === 'done');
+    expect(calls).toHaveLength(1);
   });
 
   it('whose work directory was exchanged for a link does not run in it (case Y40)', async () => {

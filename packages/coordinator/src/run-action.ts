@@ -14,7 +14,7 @@ import {
   type RunEnd,
   runEngine,
 } from '@stint/engine';
-import { appendEntries, type JournaledState } from '@stint/journal';
+import { appendEntries, type JournaledState, unresolved } from '@stint/journal';
 import { hookModel, type HistoryEntry, type HookedModel } from '@stint/provider-hooks';
 import { closeAccount } from '@stint/ledger';
 import type { Context, Transaction } from '@stint/storage';
@@ -242,7 +242,10 @@ function* finishBody(
 ): Transaction<EndRunResult | null> {
   if (!(yield* checkRunFence(ctx, fence))) return null;
   const refusalsInARow = yield* countRefusals(ctx, action.id);
-  const ending = runEndingOf({ end, outcome: run.collector.outcome, refusalsInARow, now: ctx.now });
+  const { operations } = yield* unresolved(ctx, { kind: 'run', id: fence.runId });
+  const unknownOperations = operations.map(({ id }) => ({ kind: 'operation' as const, id }));
+  const { outcome } = run.collector;
+  const ending = runEndingOf({ end, outcome, refusalsInARow, unknownOperations, now: ctx.now });
   if (ending === null) return null;
   const result = yield* endRun(ctx, fence, ending);
   if (result.ended && result.completedItem) yield* closeAccount(ctx, accountOf(fence.itemId));

@@ -1,7 +1,7 @@
 import type { RunEnd } from '@stint/engine';
 import { isProviderError, type ProviderErrorCode } from '@stint/provider-hooks';
 import type { RefusalReason } from '@stint/ledger';
-import type { RunEnding, RunReason } from '@stint/work-items';
+import type { RunEnding, RunReason, Unresolved } from '@stint/work-items';
 import { isCoordinatorError } from './errors.js';
 import { handedOver, type Outcome } from './outcome.js';
 import { denialOf } from './turn-hooks.js';
@@ -13,6 +13,8 @@ export interface RunEndFacts {
   readonly outcome: Outcome | null;
   /** Temporary refusals that ended Runs of this Action in a row before this one. */
   readonly refusalsInARow: number;
+  /** Operations of this Run whose effect nobody knows. */
+  readonly unknownOperations: readonly Unresolved[];
   readonly now: number;
 }
 
@@ -40,7 +42,7 @@ export function runEndingOf(facts: RunEndFacts): RunEnding | null {
       return failed(end.error?.code ?? 'paused', 'The model repeated itself or used up its turns.');
     case 'denied':
     case 'failed':
-      return failureEnding(end.error);
+      return end.error?.code === 'tool_fatal' ? unknownTool(facts.unknownOperations) : failureEnding(end.error);
   }
 }
 
@@ -97,7 +99,6 @@ export const temporaryRefusal = 'refused_for_now';
 
 function failureEnding(error: RunEnd['error']): RunEnding {
   if (error === null) return failed('failed', 'The Run failed without a reason.');
-  if (error.code === 'tool_fatal') return unknownTool();
   if (!isProviderError(error))
     return error.retryable ? retryable(error.code, 'The loop failed.') : failed(error.code, 'The loop failed.');
   const sentence = providerSentences[error.code] ?? 'The provider could not be used.';
@@ -126,8 +127,13 @@ const providerSentences: Readonly<Partial<Record<ProviderErrorCode, string>>> = 
   hook_failed: 'The request could not be recorded, so it was not used.',
 };
 
-function unknownTool(): RunEnding {
-  return failed('tool_fatal', 'A tool that changes things did not end in time; what it did is not known.');
+/** What a tool did before it ran out of time is for a person to find out; then the Run goes on. */
+function unknownTool(unresolved: readonly Unresolved[]): RunEnding {
+  const reason = {
+    code: 'tool_fatal',
+    message: 'A tool that changes things did not end in time; what it did is not known.',
+  };
+  return unresolved.length === 0 ? { status: 'failed', reason } : { status: 'outcome_unknown', reason, unresolved };
 }
 
 function deferred(code: string, message: string, notBefore: number): RunEnding {
