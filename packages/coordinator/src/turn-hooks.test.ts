@@ -1,0 +1,214 @@
+import { listTurns, readHistory, readTurn, type TurnOwner } from '@stint/journal';
+import { createAccount, type Limits, readRequest } from '@stint/ledger';
+import {
+  type FailFacts,
+  type FrozenRequest,
+  ProviderError,
+  type TurnResponse,
+  type Usage,
+} from '@stint/provider-hooks';
+import { describe, expect, it } from 'vitest';
+import { createTurnHooks, TurnDenied } from './turn-hooks.js';
+import { type Bench, openBench } from './work-bench.test.helper.js';
+
+const owner: TurnOwner = { kind: 'run', id: 'run-1' };
+const request: FrozenRequest = {
+  model: 'simulated:default',
+  provider: 'simulated',
+  modelId: 'default',
+  prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+  tools: [],
+  settings: { maxOutputTokens: 100 },
+  hash: 'h',
+  stream: true,
+  turnNumber: 1,
+  inputIds: ['in-1'],
+  entries: [{ key: 'prompt', kind: 'input', message: { role: 'user', content: [{ type: 'text', text: 'Hello' }] } }],
+  purpose: 'turn',
+};
+const usage: Usage = {
+  inputTokens: 7,
+  outputTokens: 5,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  totalTokens: 12,
+};
+const response: TurnResponse = {
+  content: [{ type: 'text', text: 'Hi' }],
+  text: 'Hi',
+  finishReason: 'stop',
+  usage,
+  model: 'default',
+};
+const unsent: FailFacts = {
+  sent: false,
+  status: null,
+  refusedByProvider: false,
+  proof: 'not_sent',
+  usage: null,
+  retryAfterMs: null,
+  partialText: '',
+};
+
+async function withHooks(
+  limits: Limits,
+  use: (parts: {
+    bench: Bench;
+    hooks: ReturnType<typeof createTurnHooks>;
+    fence: { holds: boolean };
+    inputs: string[];
+    points: string[];
+  }) => Promise<void>,
+): Promise<void> {
+  await using bench = await openBench();
+  await bench.db.write((ctx) => createAccount(ctx, { id: 'a', limits }));
+  const fence = { holds: true };
+  const inputs: string[] = [];
+  const points: string[] = [];
+  // oxlint-disable require-yield -- these fakes of the inputs need no statement
+  const hooks = createTurnHooks({
+    db: bench.db,
+    owner,
+    budget: { account: 'a', kind: 'action', run: 'run-1' },
+    pricing: { estimate: () => ({ tokens: 50, costMicros: null }), cost: () => null },
+    gate: (point) => points.push(point),
+    *fence() {
+      return fence.holds;
+    },
+    inputs: {
+      *bind(_ctx, _turnId, ids) {
+        inputs.push(`bind ${ids.join()}`);
+      },
+      *acknowledge() {
+        inputs.push('acknowledge');
+      },
+      *unbind() {
+        inputs.push('unbind');
+      },
+    },
+  });
+  // oxlint-enable require-yield
+  await use({ bench, hooks, fence, inputs, points });
+}
+
+async function booked(bench: Bench, id: string) {
+  return await bench.db.read(function* (ctx) {
+    const turn = yield* readTurn(ctx, id);
+    const entry = yield* readRequest(id);
+    const history = yield* readHistory(ctx, owner);
+    return {
+      turn: turn?.status,
+      request: entry?.status,
+      charged: entry?.chargedTokens,
+      history: history.map(({ key }) => key),
+    };
+  });
+}
+
+async function prepared(hooks: ReturnType<typeof createTurnHooks>) {
+  const turn = await hooks.prepare(request);
+  if (turn === null) throw new Error('a guard answers a handle');
+  return turn;
+}
+
+describe('the one hook set', () => {
+  it('stores nothing when a request is prepared (case Y02)', async () => {
+    await withHooks({}, async ({ bench, hooks, points }) => {
+      const turn = await prepared(hooks);
+      expect(await booked(bench, turn.id)).toEqual({ history: [] });
+      expect(points).toEqual(['turn:prepared']);
+    });
+  });
+
+  it('reserves, journals and binds in one step at start, and settles, stores and acknowledges in one at finish', async () => {
+    await withHooks({}, async ({ bench, hooks, inputs, points }) => {
+      const turn = await prepared(hooks);
+      await hooks.start(turn);
+      expect(await booked(bench, turn.id)).toEqual({
+        turn: 'dispatching',
+        request: 'reserved',
+        charged: 50,
+        history: ['prompt'],
+      });
+      await hooks.finish(turn, response);
+      const history = ['prompt', `response:${turn.id}`];
+      expect(await booked(bench, turn.id)).toEqual({ turn: 'responded', request: 'reported', charged: 12, history });
+      expect(inputs).toEqual(['bind in-1', 'acknowledge']);
+      expect(points).toEqual(['turn:prepared', 'turn:started', 'turn:answered', 'turn:finished']);
+    });
+  });
+
+  it('commits a denial with its stop, cancels the turn and throws the reason', async () => {
+    await withHooks({ maxTokens: 40 }, async ({ bench, hooks, inputs }) => {
+      const turn = await prepared(hooks);
+      const denial = await hooks.start(turn).catch((error: unknown) => error);
+      expect(denial).toBeInstanceOf(TurnDenied);
+      expect(denial).toMatchObject({ code: 'turn_denied', reason: { code: 'tokens_exhausted', stopped: true } });
+      await hooks.fail(turn, new ProviderError('denied', 'denied', { cause: denial }), unsent);
+      expect(await booked(bench, turn.id)).toEqual({ turn: 'cancelled', history: [] });
+      expect(inputs).toEqual([]);
+      const again = await prepared(hooks);
+      await expect(hooks.start(again)).rejects.toMatchObject({ reason: { stopped: true } });
+    });
+  });
+
+  it('lets nothing leave and stores nothing once the claim is lost', async () => {
+    await withHooks({}, async ({ bench, hooks, fence }) => {
+      const turn = await prepared(hooks);
+      fence.holds = false;
+      await expect(hooks.start(turn)).rejects.toMatchObject({ code: 'lease_lost' });
+      expect(await booked(bench, turn.id)).toEqual({ history: [] });
+    });
+  });
+
+  it('books an answer that came after the claim was lost, and does not let it count (case Y01)', async () => {
+    await withHooks({}, async ({ bench, hooks, fence, inputs }) => {
+      const turn = await prepared(hooks);
+      await hooks.start(turn);
+      fence.holds = false;
+      await expect(hooks.finish(turn, response)).rejects.toMatchObject({ code: 'lease_lost' });
+      const after = await booked(bench, turn.id);
+      expect(after).toMatchObject({ turn: 'unknown', request: 'reported', charged: 12 });
+      expect(after.history).not.toContain(`response:${turn.id}`);
+      expect(inputs).not.toContain('acknowledge');
+    });
+  });
+
+  it.each([
+    ['was never sent', { ...unsent }, 'refused', 'released', 0],
+    [
+      'was refused',
+      { ...unsent, sent: true, status: 429, refusedByProvider: true, proof: 'refused' },
+      'refused',
+      'released',
+      0,
+    ],
+    ['broke after sending', { ...unsent, sent: true, status: 200, proof: null }, 'unknown', 'unknown', 50],
+    [
+      'was refused, with usage',
+      { ...unsent, sent: true, status: 429, proof: 'refused', usage },
+      'unknown',
+      'unknown',
+      50,
+    ],
+  ] as const)('settles by the facts when a request %s', async (_, facts, turnStatus, requestStatus, charged) => {
+    await withHooks({}, async ({ bench, hooks, inputs }) => {
+      const turn = await prepared(hooks);
+      await hooks.start(turn);
+      await hooks.fail(turn, new ProviderError('connection', 'broke'), facts);
+      expect(await booked(bench, turn.id)).toMatchObject({ turn: turnStatus, request: requestStatus, charged });
+      expect(inputs).toEqual(['bind in-1', 'unbind']);
+      const [stored] = await bench.db.read((ctx) => listTurns(ctx, owner));
+      expect(stored?.asksPerson).toBe(false);
+    });
+  });
+
+  it('sends nothing when the store cannot be written', async () => {
+    await withHooks({}, async ({ bench, hooks }) => {
+      const turn = await prepared(hooks);
+      await bench.db.close();
+      await expect(hooks.start(turn)).rejects.toMatchObject({ code: 'store_closed' });
+    });
+  });
+});
