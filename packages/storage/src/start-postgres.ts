@@ -125,6 +125,7 @@ exit $code`;
 function spawnGuarded(root: string, server: readonly string[], user: User | undefined): ChildProcess {
   return spawn('/bin/sh', ['-c', guard, 'sh', root, ...server], {
     ...user,
+    detached: true, // signals to the group of this process do not end the guard before its work
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
 }
