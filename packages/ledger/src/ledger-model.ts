@@ -137,7 +137,7 @@ export class LedgerModel {
     }
     for (const { id, limits } of chain) {
       if (limits.maxConcurrentRequests !== undefined && this.sums(id).open >= limits.maxConcurrentRequests) {
-        return { code: 'concurrency_exhausted', account: id };
+        return { code: 'concurrency_exhausted', account: id, heldByOthers: limits.maxConcurrentRequests > 0 };
       }
     }
     return undefined;

@@ -1,0 +1,49 @@
+/** The proofs that need processes of their own, in short; `bench/sweep.mjs` and `bench/hammer.mjs` run them at length. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, inject, it } from 'vitest';
+
+const run = promisify(execFile);
+
+async function runScript(name: string, options: readonly string[]): Promise<Record<string, unknown>[]> {
+  const script = fileURLToPath(new URL(`../bench/${name}.mjs`, import.meta.url));
+  const { stdout } = await run(process.execPath, [script, ...options]);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+const seed = Math.floor(Math.random() * 1_000_000);
+
+for (const engine of ['sqlite', 'postgres']) {
+  const server = (): string[] => (engine === 'postgres' ? ['--url', inject('pgUrl')] : []);
+
+  it(`leaves all of an operation or nothing when it is killed between its statements, on ${engine}`, async () => {
+    const outcomes = await runScript('sweep', ['--engine', engine, ...server(), '--every', '4']);
+    expect(outcomes.length).toBeGreaterThanOrEqual(6);
+    for (const { name, points, statements, kept, lost } of outcomes) {
+      expect({ name, points }).toEqual({ name, points: Number(statements) + 2 });
+      expect({ name, kept }).toEqual({ name, kept: 1 });
+      expect(lost).toBeGreaterThan(0);
+    }
+  });
+
+  it(`admits nothing past a limit while processes hammer one store and die, on ${engine} (seed ${seed})`, async () => {
+    const [result] = await runScript('hammer', [
+      '--engine',
+      engine,
+      ...server(),
+      '--processes',
+      '3',
+      '--seconds',
+      '2.5',
+      '--seed',
+      String(seed),
+    ]);
+    expect(result).toMatchObject({ violations: [], errors: [], open: 0, verified: true, replayed: true });
+    for (const count of ['reads', 'reserved', 'refused', 'settled', 'overshoots'])
+      expect(result?.[count], count).toBeGreaterThan(0);
+  });
+}
