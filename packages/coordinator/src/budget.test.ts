@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readRequest } from '@stint/ledger';
 import type { ServedRequest } from '@stint/simulator';
-import { withBudgetStop } from '@stint/work-items';
+import { readEvents, withBudgetStop } from '@stint/work-items';
 import { describe, expect, it } from 'vitest';
 import { budgetStopOf } from './budget-stop.js';
 import { type Bench, openBench, summary } from './work-bench.test.helper.js';
@@ -57,6 +57,8 @@ describe('a budget', () => {
       expect(served.slice(0, limit).map((request) => request.turnId)).toEqual(paid);
       const { usage } = await bench.snapshot(itemId);
       expect([usage.requests, usage.tokens]).toEqual([served.length, total(served)]);
+      const events = await bench.db.read((ctx) => readEvents(ctx, { itemId, since: 0 }));
+      expect(events.map((event) => event.type)).toEqual(expect.arrayContaining(['budget.extended', 'budget.resumed']));
     },
   );
 

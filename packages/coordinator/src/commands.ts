@@ -33,6 +33,7 @@ import {
   getRun,
   type ItemCommand,
   lockItem,
+  noteEvent,
   pauseItem,
   postMessage,
   type PostMessageInput,
@@ -125,8 +126,7 @@ export function createCommands(db: Database, options: { readonly actor?: Actor }
     retry: (input) => write((ctx) => retry(ctx, input, actor)),
     resolveOperation: (input) => write((ctx) => settleOperation(ctx, input, actor)),
     resolveTurn: (input) => write((ctx) => settleTurn(ctx, input, actor)),
-    extendBudget: ({ itemId, revision, additions }) =>
-      write((ctx) => extendAccount(ctx, accountOf(itemId), { revision, additions, actor })),
+    extendBudget: (input) => write((ctx) => extendBudget(ctx, input, actor)),
     resumeBudget: (input) => write((ctx) => resumeBudget(ctx, input, actor)),
   };
 }
@@ -173,11 +173,26 @@ function* retry(ctx: Context, input: RetryActionInput, actor: Actor): Transactio
   return result;
 }
 
+function* extendBudget(
+  ctx: Context,
+  { itemId, revision, additions }: BudgetChange & { readonly additions: LimitAdditions },
+  actor: Actor,
+): Transaction<ChangeResult> {
+  yield* lockItem(ctx, itemId);
+  const result = yield* extendAccount(ctx, accountOf(itemId), { revision, additions, actor });
+  if (!result.changed) return result;
+  const added = Object.entries(additions).map(([limit, more]) => `${limit} + ${more}`);
+  yield* noteEvent(ctx, { itemId, type: 'budget.extended', text: `The budget was extended: ${added.join(', ')}` });
+  return result;
+}
+
 function* resumeBudget(ctx: Context, { itemId, revision }: BudgetChange, actor: Actor): Transaction<ResumeResult> {
   yield* lockItem(ctx, itemId);
   const account = accountOf(itemId);
   const result = yield* resumeAccount(ctx, account, { revision, actor });
-  if (result.resumed) yield* wakeItem(ctx, { itemId, sourceKey: `budget:${account}:${result.revision}` });
+  if (!result.resumed) return result;
+  yield* wakeItem(ctx, { itemId, sourceKey: `budget:${account}:${result.revision}` });
+  yield* noteEvent(ctx, { itemId, type: 'budget.resumed', text: 'The budget was resumed' });
   return result;
 }
 
