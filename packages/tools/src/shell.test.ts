@@ -186,7 +186,7 @@ describe('before the command', () => {
       const registry = createRegistry(workspaceTools({ root: process.argv[1], mode: 'write', onProcess }));
       await registry.call('shell', { command: 'touch began; sleep 30' }, { signal: new AbortController().signal });`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script, root], {
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: ['ignore', 'ignore', 'inherit'],
     });
     const [, signal] = await once(child, 'exit');
     expect(signal).toBe('SIGKILL');

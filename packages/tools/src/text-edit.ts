@@ -70,7 +70,8 @@ function nextMatch(bytes: Buffer, first: number, at: number, lines: readonly Buf
   const [head, ...rest] = lines;
   if (head === undefined) return undefined;
   if (rest.length === 0) {
-    const start = bytes.indexOf(head, at);
+    let start = bytes.indexOf(head, at);
+    while (start >= 0 && splitsBreak(bytes, start + head.length)) start = bytes.indexOf(head, start + 1);
     return start < 0 ? undefined : { start, end: start + head.length };
   }
   const anchor = Buffer.concat([head, Buffer.from([LF])]);
@@ -95,12 +96,17 @@ function endOfLines(bytes: Buffer, at: number, lines: readonly Buffer[]): number
   let position = at;
   for (const line of lines) {
     if (bytes[position] === CR && bytes[position + 1] === LF) position += 2;
-    else if (bytes[position] === LF) position += 1;
+    else if (bytes[position] === LF && bytes[position - 1] !== CR) position += 1;
     else return -1;
     if (bytes.compare(line, 0, line.length, position, Math.min(position + line.length, bytes.length)) !== 0) return -1;
     position += line.length;
   }
-  return position;
+  return splitsBreak(bytes, position) ? -1 : position;
+}
+
+/** True between the CR and the LF of one line break, which is never taken apart. */
+function splitsBreak(bytes: Buffer, at: number): boolean {
+  return bytes[at] === LF && bytes[at - 1] === CR;
 }
 
 /** The new lines joined by the endings that the match, or its surroundings, use. */
