@@ -1,0 +1,74 @@
+import type { OperationInput } from '@stint/contracts';
+import { openApplication } from './application.js';
+import type { CommandContext } from './command-context.js';
+import { exitCodes } from './exit-codes.js';
+import { CommandFailure, usageFailure } from './failure.js';
+import { budgetLines } from './render-item.js';
+import { requirePerson } from './require-person.js';
+import { steer } from './steering.js';
+
+/** `stint budget show ID`. */
+export async function showBudgetCommand(context: CommandContext, prefix = ''): Promise<number> {
+  await using application = await openApplication(context);
+  const { control } = await application.reader.detail(await application.reader.itemId(prefix));
+  if (context.options.json) context.output.json(control);
+  else context.output.line(budgetLines(control).join('\n'));
+  return exitCodes.done;
+}
+
+/** `stint budget extend ID`: adds to limits; the item goes on after `stint budget resume`. */
+export async function extendBudgetCommand(context: CommandContext, prefix = ''): Promise<number> {
+  const additions = additionsOf(context.options);
+  return await change(context, prefix, (itemId, expectedBudgetRevision) => ({
+    operation: 'extend_budget',
+    input: { itemId, expectedBudgetRevision, additions },
+  }));
+}
+
+/** `stint budget resume ID`. */
+export async function resumeBudgetCommand(context: CommandContext, prefix = ''): Promise<number> {
+  return await change(context, prefix, (itemId, expectedBudgetRevision) => ({
+    operation: 'resume_budget',
+    input: { itemId, expectedBudgetRevision },
+  }));
+}
+
+type Additions = OperationInput<'extend_budget'>['additions'];
+
+const flags = {
+  tokens: 'maxTokens',
+  requests: 'maxRequests',
+  cost: 'maxCostMicros',
+  runRequests: 'maxRunRequests',
+  attempts: 'maxAttempts',
+  failures: 'maxConsecutiveFailures',
+} as const satisfies Readonly<Record<string, keyof Additions>>;
+
+function additionsOf(options: CommandContext['options']): Additions {
+  const given = Object.entries(flags).flatMap(([flag, limit]) =>
+    typeof options[flag] === 'number' && options[flag] > 0 ? [[limit, options[flag]]] : [],
+  );
+  if (given.length === 0)
+    throw usageFailure(
+      'Say what to add: --tokens N, --requests N, --cost USD, --run-requests N, --attempts N or --failures N, above 0.',
+    );
+  return Object.fromEntries(given) as Additions;
+}
+
+type BudgetRequest = Extract<Parameters<typeof steer>[1], { operation: 'extend_budget' | 'resume_budget' }>;
+
+async function change(
+  context: CommandContext,
+  prefix: string,
+  requestOf: (itemId: string, revision: number) => BudgetRequest,
+): Promise<number> {
+  const { output, options } = context;
+  await using application = await openApplication(context);
+  await requirePerson(application.db);
+  const before = await application.reader.detail(await application.reader.itemId(prefix));
+  const { item, conflict } = await steer(application, requestOf(before.id, before.control.revision));
+  if (conflict) throw new CommandFailure('error', `Nothing was changed: ${conflict.message}`);
+  if (options.json) output.json(item.control);
+  else output.line(budgetLines(item.control).join('\n'));
+  return exitCodes.done;
+}

@@ -1,0 +1,17 @@
+import type { Gate } from '@stint/storage';
+import type { Output } from './output.js';
+
+/** Options of every command. */
+export interface CommonOptions {
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+/** What a command is given besides its words. */
+export interface CommandContext {
+  readonly options: CommonOptions & Readonly<Record<string, unknown>>;
+  readonly output: Output;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Called at the named points at which crash tests end the process. */
+  readonly gate?: Gate | undefined;
+}

@@ -1,0 +1,84 @@
+import { accountOf, budgetStopIn, openUnknowns, personStops } from '@stint/coordinator';
+import {
+  countByOwner,
+  type OperationRecord,
+  readOperations,
+  readTurn,
+  type TurnOwner,
+  type TurnRecord,
+} from '@stint/journal';
+import { type AccountSnapshot, runTotals, snapshotAccount } from '@stint/ledger';
+import type { RunCounts, WorkItemSources } from '@stint/projection';
+import type { Context, Transaction } from '@stint/storage';
+import { type ItemRecords, readItemRecords, withBudgetStop } from '@stint/work-items';
+
+/** All that a DTO of one item is made from, in one snapshot; undefined if there is no such item. */
+export function* readItemSources(
+  ctx: Context,
+  storeId: string,
+  itemId: string,
+  options: { readonly messagesBefore?: number } = {},
+): Transaction<WorkItemSources | undefined> {
+  const records = yield* readItemRecords(ctx, itemId, options);
+  if (records === undefined) return undefined;
+  const account = yield* snapshotAccount(ctx, accountOf(itemId));
+  return {
+    storeId,
+    records,
+    derived: withBudgetStop(records.item, shownStop(account)),
+    account,
+    runCounts: yield* readRunCounts(ctx, records),
+    ...(yield* readUnknown(ctx, records)),
+  };
+}
+
+/** A pause or a cancel is the item's own state and said by it. */
+function shownStop(account: AccountSnapshot): ReturnType<typeof budgetStopIn> {
+  const stop = budgetStopIn(account);
+  return stop !== null && personStops.has(stop.code) ? null : stop;
+}
+
+function* readRunCounts(ctx: Context, { item, runs }: ItemRecords): Transaction<ReadonlyMap<string, RunCounts>> {
+  const ids = runs.map(({ id }) => id);
+  const totals = yield* runTotals(ctx, accountOf(item.id), ids);
+  const counts = yield* countByOwner(
+    ctx,
+    ids.map((id): TurnOwner => ({ kind: 'run', id })),
+  );
+  return new Map(
+    ids.map((id) => {
+      const { requests = 0, tokens = 0 } = totals.get(id) ?? {};
+      const { loops = 0, toolCalls = 0, failedToolCalls = 0 } = counts.get(id) ?? {};
+      return [id, { requests, tokens, loops, toolCalls, failedToolCalls }];
+    }),
+  );
+}
+
+type Unknown = Pick<WorkItemSources, 'unknownTurns' | 'unknownOperations'>;
+
+/** Turns and operations that a person has to settle: those of the last Run of each Action that waits, and the Coordinator's. */
+function* readUnknown(ctx: Context, { item, actions, runs }: ItemRecords): Transaction<Unknown> {
+  const unknownTurns: TurnRecord[] = [];
+  const unknownOperations: OperationRecord[] = [];
+  for (const action of actions.filter(({ status }) => status === 'waiting')) {
+    const last = runs.findLast(({ actionId }) => actionId === action.id);
+    for (const { kind, id } of last ? yield* openUnknowns(ctx, { kind: 'run', id: last.id }) : []) {
+      if (kind === 'operation') unknownOperations.push(...(yield* findOperation(ctx, id)));
+      else unknownTurns.push(...(yield* findTurn(ctx, id)));
+    }
+  }
+  const trouble = item.coordinatorTrouble;
+  if (trouble?.code === 'unknown_turn' && trouble.ref !== null)
+    unknownTurns.push(...(yield* findTurn(ctx, trouble.ref)));
+  return { unknownTurns, unknownOperations };
+}
+
+function* findTurn(ctx: Context, id: string): Transaction<readonly TurnRecord[]> {
+  const turn = yield* readTurn(ctx, id);
+  return turn ? [turn] : [];
+}
+
+function* findOperation(ctx: Context, id: string): Transaction<readonly OperationRecord[]> {
+  const operations = yield* readOperations(ctx, id.slice(0, id.lastIndexOf('/')));
+  return operations.filter((operation) => operation.id === id);
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+import { readVersion } from './version.js';
+
+const words = process.argv.slice(2);
+if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) console.log(readVersion());
+else {
+  const { runCommandLine } = await import('./command-line.js');
+  process.exitCode = await runCommandLine(words);
+}
