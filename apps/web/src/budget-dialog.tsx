@@ -1,29 +1,29 @@
-import * as Dialog from '@radix-ui/react-dialog';
 import type { WorkItemDetail } from '@stint/contracts';
-import { type FormEvent, type ReactElement, useState } from 'react';
+import { type FormEvent, type ReactElement, useRef, useState } from 'react';
 import { formatCount, formatMoney } from './format.js';
 import { useCommand } from './use-command.js';
 
 /** Extends the budget, and resumes it if it stands. If someone else acted first, the dialog stays and shows what is true now. */
-export function BudgetDialog({ item }: { readonly item: WorkItemDetail }): ReactElement {
-  const [open, setOpen] = useState(false);
+export function BudgetDialog({ item }: { readonly item: WorkItemDetail }): ReactElement | null {
+  const dialog = useRef<HTMLDialogElement>(null);
   const stopped = item.control.stopReason !== null;
+  const close = (): void => dialog.current?.close();
+  if (item.control.status === 'closed') return null;
   return (
-    <Dialog.Root open={open} onOpenChange={setOpen}>
-      <Dialog.Trigger asChild>
-        <button type="button" className={`button wide${stopped ? ' primary' : ''}`}>
-          {stopped ? 'Extend and resume…' : 'Extend the budget…'}
-        </button>
-      </Dialog.Trigger>
-      <Dialog.Portal>
-        <Dialog.Overlay className="overlay" />
-        <Dialog.Content className="dialog">
-          <Dialog.Title>Budget</Dialog.Title>
-          <Dialog.Description>{describe(item)}</Dialog.Description>
-          <ExtendForm item={item} onDone={() => setOpen(false)} />
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <>
+      <button
+        type="button"
+        className={`button wide${stopped ? ' primary' : ''}`}
+        onClick={() => dialog.current?.showModal()}
+      >
+        {stopped ? 'Extend and resume…' : 'Extend the budget…'}
+      </button>
+      <dialog ref={dialog} className="dialog" aria-labelledby="budget-dialog-title">
+        <h2 id="budget-dialog-title">Budget</h2>
+        <p>{describe(item)}</p>
+        <ExtendForm item={item} onDone={close} />
+      </dialog>
+    </>
   );
 }
 
@@ -98,7 +98,9 @@ function ExtendForm({ item, onDone }: { readonly item: WorkItemDetail; readonly 
         >
           Resume
         </button>
-        <Dialog.Close className="button">Close</Dialog.Close>
+        <button type="button" className="button" onClick={onDone}>
+          Close
+        </button>
       </div>
     </form>
   );

@@ -11,7 +11,7 @@ export interface BudgetRow {
   readonly unknown: number;
   readonly left: number | null;
   readonly scale: number;
-  /** "at least " when some requests could not be measured. */
+  /** "at least " when the cost of some requests is not known. */
   readonly atLeast: string;
   readonly show: (amount: number) => string;
 }
@@ -69,6 +69,6 @@ function row(
   const held = read(amounts.held);
   const unknown = read(amounts.unknown);
   const scale = Math.max(limit ?? 0, spent + held + unknown);
-  const atLeast = name !== 'requests' && amounts.unmeasuredRequests > 0 ? 'at least ' : '';
+  const atLeast = name === 'money' && amounts.unmeasuredRequests > 0 ? 'at least ' : '';
   return { name, label, limit, spent, held, unknown, left, scale, atLeast, show };
 }

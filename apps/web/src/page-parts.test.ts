@@ -5,6 +5,7 @@ import { formatAge, formatMoney, formatShort, formatStatus } from './format.js';
 import { commandsOf } from './item-commands.js';
 import { budgetInWords, inputOf, type ItemForm, problemsOf } from './item-form.js';
 import { lanesOf } from './lanes.js';
+import { essentialEdges } from './plan-layout.js';
 import { addressOf, routeOf } from './router.js';
 import { aControl, aDetail, aSummary } from './sample.fixture.js';
 import { visibleControls } from './visible-controls.js';
@@ -101,14 +102,23 @@ describe('the budget gauge', () => {
       unknown: 100,
       left: 400,
       scale: 1_000,
-      atLeast: 'at least ',
+      atLeast: '',
     });
   });
 
   it('shows money only when it is limited or known to be spent', () => {
     expect(budgetRows(aControl()).map(({ name }) => name)).toEqual(['tokens', 'requests']);
-    const paid = aControl({ charged: { requests: 1, tokens: 1, costMicros: 5 } });
+    const paid = aControl({ charged: { requests: 1, tokens: 1, costMicros: 5 }, unmeasuredRequests: 1 });
+    expect(budgetRows(paid).map(({ atLeast }) => atLeast)).toEqual(['', '', 'at least ']);
     expect(budgetRows(paid).map(({ name }) => name)).toEqual(['tokens', 'requests', 'money']);
+  });
+});
+
+describe('the plan', () => {
+  it('draws an arrow only where no longer way says the same', () => {
+    const edge = (source: string, target: string) => ({ id: `${source}>${target}`, source, target });
+    const drawn = essentialEdges([edge('a', 'b'), edge('b', 'c'), edge('a', 'c'), edge('a', 'd'), edge('d', 'c')]);
+    expect(drawn.map(({ id }) => id)).toEqual(['a>b', 'b>c', 'a>d', 'd>c']);
   });
 });
 
