@@ -13,7 +13,7 @@ import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { importsOf } from './imports.mjs';
 
-const forTests = /\.(test|fixture)\.tsx?$|\/(testing|fixtures|test-support)[/.-]/;
+const forTests = /\.(test|fixture)\.|\/(testing|fixtures|test-support)[/.-]/;
 const providerPackage = /^@ai-sdk\/(?!provider)/;
 
 /** @typedef {{ name: string, folder: string, floor: number, mayImport: string[], mayImportTypes: string[], declared: Set<string>, dev: Set<string> }} Package */
@@ -22,9 +22,10 @@ const providerPackage = /^@ai-sdk\/(?!provider)/;
 export function checkFloors(root) {
   const table = JSON.parse(readFileSync(join(root, 'floors.json'), 'utf8'));
   const packages = findPackages(root, table);
+  const ofTests = devDependenciesOf(root);
   return [...packages.values()].flatMap((owner) => [
     ...checkRow(owner, packages),
-    ...sourcesOf(owner).flatMap((file) => checkFile(root, file, owner, packages)),
+    ...sourcesOf(owner).flatMap((file) => checkFile(root, file, owner, { packages, ofTests })),
     ...findCycles(root, owner),
   ]);
 }
@@ -86,16 +87,26 @@ function listFiles(folder) {
   });
 }
 
-/** @param {string} root @param {string} file @param {Package} owner @param {Map<string, Package>} packages */
-function checkFile(root, file, owner, packages) {
+/** What the workspace's own package.json gives to every test, such as the runner. @param {string} root */
+function devDependenciesOf(root) {
+  const manifest = join(root, 'package.json');
+  return new Set(
+    existsSync(manifest) ? Object.keys(JSON.parse(readFileSync(manifest, 'utf8')).devDependencies ?? {}) : [],
+  );
+}
+
+/** @typedef {{ packages: Map<string, Package>, ofTests: Set<string> }} Workspace */
+
+/** @param {string} root @param {string} file @param {Package} owner @param {Workspace} workspace */
+function checkFile(root, file, owner, workspace) {
   return importsOf(file, readFileSync(file, 'utf8')).flatMap((found) => {
-    const problem = judge(file, found, owner, packages);
+    const problem = judge(file, found, owner, workspace);
     return problem ? [`${relative(root, file)}:${found.line}: ${problem}`] : [];
   });
 }
 
-/** @param {string} file @param {import('./imports.mjs').Import} found @param {Package} owner @param {Map<string, Package>} packages */
-function judge(file, { specifier, typeOnly }, owner, packages) {
+/** @param {string} file @param {import('./imports.mjs').Import} found @param {Package} owner @param {Workspace} workspace */
+function judge(file, { specifier, typeOnly }, owner, { packages, ofTests }) {
   if (specifier.startsWith('.')) {
     const inside = !relative(owner.folder, resolve(dirname(file), specifier)).startsWith('..');
     return inside ? undefined : `"${specifier}" leaves the package; import @stint/<package> instead`;
@@ -109,6 +120,7 @@ function judge(file, { specifier, typeOnly }, owner, packages) {
     return `"${name}" belongs to a model provider; only provider-hooks imports those`;
   const declared =
     owner.declared.has(name) ||
+    (tests && ofTests.has(name)) ||
     ((tests || typeOnly || owner.name === 'web') && owner.dev.has(name)) ||
     owner.dev.has(`@types/${name}`);
   return declared ? undefined : `"${name}" is not declared in ${owner.name}'s package.json`;
