@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -20,7 +20,20 @@ async function browserPath(): Promise<string> {
   process.env['TMPDIR'] = place; // where it unpacks itself
   process.env['AWS_EXECUTION_ENV'] ??= 'AWS_Lambda_nodejs20.x'; // makes it bring the libraries it needs
   const { default: chromium } = await import('@sparticuz/chromium');
-  return chromium.executablePath();
+  const path = await chromium.executablePath();
+  process.env['FONTCONFIG_FILE'] = fontsOf(place); // without a single font the page crashes at its first form field
+  return path;
+}
+
+/** The package's own font settings look for its fonts in /tmp/fonts; these name where they are. */
+function fontsOf(place: string): string {
+  const file = join(place, 'fonts.conf');
+  const folders = [join(place, 'fonts'), '/usr/share/fonts'].map((folder) => `<dir>${folder}</dir>`).join('');
+  writeFileSync(
+    file,
+    `<?xml version="1.0"?><fontconfig>${folders}<cachedir>${join(place, 'font-cache')}</cachedir></fontconfig>`,
+  );
+  return file;
 }
 
 export default async function setup(project: TestProject): Promise<void> {
