@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { coordinate, type Item, runItem, runShell } from './mini-agent.test.support.js';
@@ -69,6 +69,7 @@ describe(`the default scenario on samples from seed ${firstSeed}`, () => {
       false,
     ],
     ['was done although its output is lost', 'Interrupted, but it was done; its output is lost.', true],
+    ['is said to be done and is not', 'Interrupted, but it was done; its output is lost.', false],
     [
       'ended unknown but took',
       'Interrupted; the outcome is unknown. Check what the call did before you repeat it.',
@@ -91,6 +92,30 @@ describe(`the default scenario on samples from seed ${firstSeed}`, () => {
     const results = await runItem(itemFor(drawn.root, { tamper }));
     expect(results.map(({ outcome }) => outcome['summary'])).toHaveLength(3);
     expect(await readFile(join(drawn.root, drawn.sourcePath), 'utf8')).toBe(drawn.right);
+  });
+
+  test.each(['list_directory', 'read_file', 'shell'])('makes a call of %s again that was not run', async (tool) => {
+    const drawn = await sample(firstSeed + 13);
+    let first = true;
+    const tamper = (name: string, result: string) => {
+      if (name !== tool || !first) return result;
+      first = false;
+      return 'Not run: the run was stopped.';
+    };
+    const results = await runItem(itemFor(drawn.root, { tamper }));
+    expect(results.map(({ outcome }) => outcome['status'])).toEqual(['completed', 'completed', 'completed']);
+  });
+
+  test('tries changes one by one, and takes back those that do not help, when it cannot evaluate the source', async () => {
+    const drawn = await sample(firstSeed + 12, 'arithmetic');
+    const path = join(drawn.root, drawn.sourcePath);
+    const beyond = 'function* neverRead() {\n  yield 1;\n}\n';
+    await writeFile(path, beyond + drawn.wrong);
+    const results = await runItem(itemFor(drawn.root));
+    expect(results.map(({ outcome }) => outcome['status'])).toEqual(['completed', 'completed', 'completed']);
+    expect(await runShell(drawn.root, 'node --test')).toMatch(/^exit code 0/);
+    const [before, after] = [beyond + drawn.wrong, await readFile(path, 'utf8')].map((text) => text.split('\n'));
+    expect(after?.filter((line, index) => line !== before?.[index])).toHaveLength(1);
   });
 
   test('is stuck when no single change makes the tests pass, and leaves the files as they were', async () => {

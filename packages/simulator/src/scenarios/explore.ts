@@ -23,7 +23,7 @@ const skippedDirectories = new Set(['node_modules', '.git', 'coverage', 'dist', 
  */
 export function explore(request: ScenarioRequest, paths: readonly string[] = []): Exploration {
   if (paths.length > 0) return readFiles(request, paths.slice(0, mostFiles));
-  const listings = deeds(request, 'list_directory');
+  const listings = ownDeeds(request, 'list_directory');
   const failed = listings.find((deed) => deed.trouble !== null);
   if (failed !== undefined)
     return { state: 'stuck', reason: `I could not list ${argument(failed, 'path')}: ${failed.trouble}` };
@@ -38,6 +38,14 @@ export function explore(request: ScenarioRequest, paths: readonly string[] = [])
     );
   const files = found.filter(isReadable).map(({ path }) => path);
   return readFiles(request, files.slice(0, mostFiles));
+}
+
+/** What was looked at, without looks that never took place (an interruption, a stop): those are made again, twice at most. */
+function ownDeeds(request: ScenarioRequest, tool: string): readonly Deed[] {
+  const all = deeds(request, tool);
+  const never = all.filter((deed) => /^(?:not run|interrupted|cancell?ed|aborted)\b/i.test(deed.result ?? ''));
+  const oftenMissed = (path: string) => never.filter((deed) => argument(deed, 'path') === path).length > 2;
+  return all.filter((deed) => !never.includes(deed) || oftenMissed(argument(deed, 'path')));
 }
 
 interface Entry {
@@ -89,7 +97,7 @@ export function isTestPath(path: string): boolean {
 }
 
 function readFiles(request: ScenarioRequest, paths: readonly string[]): Exploration {
-  const reads = new Map(deeds(request, 'read_file').map((deed) => [posix.normalize(argument(deed, 'path')), deed]));
+  const reads = new Map(ownDeeds(request, 'read_file').map((deed) => [posix.normalize(argument(deed, 'path')), deed]));
   const missing = paths.filter((path) => !reads.has(posix.normalize(path)));
   if (missing.length > 0) return looking('read_file', missing, 'I read the sources and the tests.');
   for (const [path, deed] of reads) {

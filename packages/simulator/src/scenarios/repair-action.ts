@@ -68,7 +68,17 @@ function afterTestRun(work: Work, run: Deed): Answer {
   if (work.seen.sources.size === 0 || work.seen.tests.size === 0) {
     return submitStuck(prompt, `${result.told}, and I found no source and test files to repair.`);
   }
-  return nextTry(work, standing, result.told);
+  const hearsay = standing === null ? undefined : unseenEdit(work, standing);
+  if (hearsay === undefined) return nextTry(work, standing, result.told);
+  return call(`${result.told}, although I was told that my edit is in place; I read the file again.`, hearsay);
+}
+
+/** Asks for the file again, if all that is known of an edit is what the loop said after an interruption. */
+function unseenEdit({ deeds: all }: Work, edit: Edit): AnsweredToolCall | undefined {
+  const last = all.findLastIndex((deed) => deed.name === 'edit_file' && sameEdit(editOf(deed), edit));
+  const later = all.slice(last).some((deed) => deed.name === 'read_file' && argument(deed, 'path') === edit.path);
+  const seen = later || !/^interrupted/i.test(all[last]?.result ?? '');
+  return seen ? undefined : { name: 'read_file', input: { path: edit.path } };
 }
 
 /** A command whose end was not seen is run again: running the tests changes nothing. */
@@ -108,9 +118,16 @@ function triedEdits({ deeds: all }: Work): readonly Edit[] {
     .map(editOf);
 }
 
-/** True if the edit took, by what the tool said or by what the file says afterwards. */
+/** True if the edit took: by what the file says afterwards, or else by what the tool said. */
 function stood(all: readonly Deed[], deed: Deed): boolean {
-  return took(deed) || standsInLaterRead(all.slice(all.indexOf(deed)), deed);
+  const path = argument(deed, 'path');
+  const next = all
+    .slice(all.indexOf(deed) + 1)
+    .find((other) => other.name !== 'shell' && argument(other, 'path') === path);
+  const read = next?.name === 'read_file' ? next : undefined;
+  if (read === undefined) return took(deed);
+  const { oldText, newText } = editOf(deed);
+  return read.result?.includes(newText) === true && !read.result.includes(oldText);
 }
 
 function repaired({ prompt }: Work, edit: Edit, told: string): Answer {
@@ -155,13 +172,6 @@ function standingEdit({ deeds: all }: Work): Edit | null {
     standing = standing !== null && sameEdit(edit, revert(standing)) ? null : edit;
   }
   return standing;
-}
-
-/** A doubtful edit took after all if the file, read again, has the new text and not the old one. */
-function standsInLaterRead(later: readonly Deed[], { input }: Deed): boolean {
-  const { path, oldText, newText } = editOf({ input });
-  const read = later.find((deed) => deed.name === 'read_file' && argument(deed, 'path') === path);
-  return read?.result?.includes(newText) === true && !read.result.includes(oldText);
 }
 
 /** The sources as last read, with the edits that took since. */
