@@ -133,3 +133,4 @@ export { workItemsMigrations } from './schema.js';
 export type { Actor, Transition, TransitionTable } from './transitions.js';
 export { type ContractChange, updateContract } from './update-contract.js';
 export { canonicalSlug, type PlanValidation, validatePlan } from './validate-plan.js';
+export { type UnresolvedReader, WorkItems } from './work-items.js';
