@@ -52,4 +52,5 @@ export {
   type ToolProgress,
   type WorkspaceFacts,
 } from './tool.js';
+export { resolveInside } from './workspace.js';
 export { workspaceTools, type WorkspaceToolsOptions } from './workspace-tools.js';

@@ -47,6 +47,15 @@ export async function confine(workspace: Workspace, path: string): Promise<Confi
   return { real, shown: shownPath(workspace, real) };
 }
 
+/**
+ * Real path of a place inside a folder, for tools of your own: relative or absolute, through every link, refused when it
+ * ends outside. What the path means can change afterwards, so use it at once and follow no link (`O_NOFOLLOW`).
+ * @throws ToolError `outside_workspace`, `dangling_link`, `invalid_path`, `invalid_workspace`
+ */
+export async function resolveInside(root: string, path: string): Promise<string> {
+  return (await confine(openWorkspace(root), path)).real;
+}
+
 /** True if `real` is the folder `root` or inside it. */
 export function isInside(root: string, real: string): boolean {
   return real === root || real.startsWith(root.endsWith(sep) ? root : root + sep);
