@@ -5,9 +5,10 @@ const ALPHABET = ['a', '\u0000', 'é', '\u07ff', '\u0800', '漢', '😀', '\ud83
 const encoder = new TextEncoder();
 
 function randomText(random: () => number): string {
-  return Array.from({ length: Math.floor(random() * 40) }, () => ALPHABET[Math.floor(random() * ALPHABET.length)]).join(
-    '',
-  );
+  return Array.from(
+    { length: Math.floor(random() * (random() < 0.1 ? 400 : 40)) },
+    () => ALPHABET[Math.floor(random() * ALPHABET.length)],
+  ).join('');
 }
 
 /** Small seeded generator (mulberry32), so that a failure can be replayed. */

@@ -7,12 +7,13 @@ import {
   cutToBytes,
   DTO_LIMITS,
   MAX_DTO_BYTES,
+  type Outcome,
   type RunDetail,
   workspaceModeSchema,
 } from '@stint/contracts';
 import { jsonSize } from './json-size.js';
 import type { ActionRecord, ActionSources, QuestionRecord, RunCounts, RunRecord } from './records.js';
-import type { RedactionOptions } from './redact.js';
+import { createRedactor, type RedactionOptions } from './redact.js';
 import { shapeRunDetail, toOutcome, toRunSummary } from './run.js';
 import { TextGate } from './texts.js';
 
@@ -29,8 +30,21 @@ export interface ActionParts {
 
 const HEADLINE_BYTES = 160;
 
-/** One step of the plan with brief and outcome; the byte budget of the item may take those away again. */
+/** One step of the plan with brief and outcome. */
 export function toActionSummary(parts: ActionParts, gate: TextGate): ActionSummary {
+  const cutsBefore = gate.cutCount;
+  const shell = toActionShell(parts, gate);
+  const outcome = toActionOutcome(parts, gate);
+  return { ...shell, outcome, truncated: gate.cutCount > cutsBefore };
+}
+
+/** What the Action's last completed Run handed over; null when there is nothing. */
+export function toActionOutcome({ action }: ActionParts, gate: TextGate): Outcome | null {
+  return action.outcome === null ? null : toOutcome(action.outcome, gate);
+}
+
+/** The step without its outcome. */
+export function toActionShell(parts: ActionParts, gate: TextGate): ActionSummary {
   const { action, question, maximumAttempts, runs } = parts;
   const cutsBefore = gate.cutCount;
   const latestRun = runs.at(-1);
@@ -59,7 +73,7 @@ export function toActionSummary(parts: ActionParts, gate: TextGate): ActionSumma
     question: question === null ? null : gate.text(question.text),
     reason: toReason(action, gate),
     latestRun: latestRun === undefined ? null : toRunSummary(latestRun, gate, parts.runCounts.get(latestRun.id)),
-    outcome: action.outcome === null ? null : toOutcome(action.outcome, gate),
+    outcome: null,
     statistics: toActionStatistics(runs, parts.runCounts),
     createdAt: action.createdAt,
     updatedAt: action.updatedAt,
@@ -93,7 +107,7 @@ function toActionStatistics(runs: readonly RunRecord[], runCounts: ReadonlyMap<s
 
 /** One Action with its Runs, newest first, at most 512 KiB of JSON. Older Runs are cut first, and counted. */
 export function toActionDetail(sources: ActionSources, redaction: RedactionOptions): ActionDetail {
-  const gate = new TextGate(redaction);
+  const gate = new TextGate(createRedactor(redaction));
   const runs = sources.runs.slice(0, DTO_LIMITS.maxRunsPerAction);
   const summary = toActionSummary(actionPartsOf(sources), gate);
   const pendingInputs = gate.list(sources.pendingInputs, 64, ({ text }) => gate.line(text));

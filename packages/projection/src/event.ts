@@ -1,6 +1,6 @@
 import { cutToBytes, type Event, type WorkItemSummary } from '@stint/contracts';
 import type { EventRecord } from './records.js';
-import type { RedactionOptions } from './redact.js';
+import { createRedactor, type RedactionOptions } from './redact.js';
 import { TextGate } from './texts.js';
 
 const MAX_TYPE_BYTES = 64;
@@ -23,7 +23,7 @@ export function toEvent({ storeId, event, summary }: EventSources, redaction: Re
     type: cutToBytes(event.type, MAX_TYPE_BYTES),
     actionId: event.actionId,
     runId: event.runId,
-    text: new TextGate(redaction).line(event.text),
+    text: new TextGate(createRedactor(redaction)).line(event.text),
     summary,
   };
 }

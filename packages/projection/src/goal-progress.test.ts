@@ -2,10 +2,11 @@ import { goalProgressSchema } from '@stint/contracts';
 import { expect, test } from 'vitest';
 import { toGoalCounts, toGoalProgress } from './goal-progress.js';
 import type { ActionRecord, OutcomeRecord } from './records.js';
+import { createRedactor } from './redact.js';
 import { ITEM_ID, sampleAction, sampleItem } from './sources.test.helper.js';
 import { TextGate } from './texts.js';
 
-const gate = (): TextGate => new TextGate({ workspaceRoot: null });
+const gate = (): TextGate => new TextGate(createRedactor({ workspaceRoot: null }));
 
 function progressOf(actions: readonly ActionRecord[], item = sampleItem()) {
   return toGoalProgress({ item, actions, runs: [] }, gate());

@@ -1,7 +1,7 @@
 export { toActionDetail } from './action.js';
 export { type EventSources, toEvent } from './event.js';
 export { toExecutionControl, toExecutionStatistics } from './execution.js';
-export { type ActionFragment, type FragmentStore } from './fragments.js';
+export { ActionFragment, type FragmentStore } from './fragments.js';
 export { toGoalCounts, toGoalProgress } from './goal-progress.js';
 export { jsonSize, jsonTextSize } from './json-size.js';
 export { toMessagePage } from './messages.js';

@@ -17,7 +17,8 @@ export function messagePageOf(messages: Message[], messageCount: number): Messag
   return { messages, omittedMessageCount, before: hasOlder ? oldest.seq : null };
 }
 
-function toMessage(message: MessageRecord, gate: TextGate): Message {
+/** One message, redacted and bounded. */
+export function toMessage(message: MessageRecord, gate: TextGate): Message {
   const { text, truncated } = gate.show(message.text, DTO_LIMITS.maxTextBytes);
   return {
     id: message.id,

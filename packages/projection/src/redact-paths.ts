@@ -45,10 +45,15 @@ const PUBLIC_PATHS: ReadonlySet<string> = new Set([
 
 /** Characters that cannot belong to a path in running text. */
 const PATH_END = String.raw`\s"'\`<>|;,(){}\[\]*?:=&`;
-/**
- * A path starts where no word, address or longer path is in front of it; a compiler's option (`-L/home/...`) and an escaped line break are no words.
- */
-const PATH_START = String.raw`(?:(?<![\w.~%@/\\])|(?<=(?:^|\s)-[A-Za-z])|(?<=\\[fnrt]))`;
+/** Before the start of a path stands no word, address or longer path. */
+const INSIDE_WORD = /[\w.~%@/\\]$/;
+/** Words they are not: a compiler's option (`-L/home/...`), an escaped line break, a slash too many. */
+const NO_WORD = /(?:(?:^|\s)-[A-Za-z]|\\[fnrt]|(?:^|[\s"'=(])\/)$/;
+
+function startsPath(text: string, offset: number): boolean {
+  const before = text.slice(Math.max(0, offset - 3), offset);
+  return !INSIDE_WORD.test(before) || NO_WORD.test(before);
+}
 
 /** Replaces absolute paths in a text: inside the workspace by relative ones, outside by `[path]`. */
 export type PathRedactor = (text: string, onMasked: () => void) => string;
@@ -63,7 +68,8 @@ export function createPathRedactor(workspaceRoot: string | null, privateRoots: r
     root === '' ? null : new RegExp(`${escapeForPattern(root)}(?:/[^${PATH_END}]*|(?![\\w-]|\\.\\w))`, 'g');
   const outside = outsidePatterns([root, ...privateRoots]);
   return (text, onMasked) => {
-    const mask = (path: string): string => (PUBLIC_PATHS.has(path) ? path : maskPath(path, onMasked));
+    const mask = (path: string, offset: number, whole: string): string =>
+      PUBLIC_PATHS.has(path) || !startsPath(whole, offset) ? path : maskPath(path, onMasked);
     const shorten = (path: string): string => relativePath(path, root) ?? maskPath(path, onMasked);
     const shortened = inside !== null && text.includes(root) ? text.replace(inside, shorten) : text;
     return outside.reduce(
@@ -84,9 +90,9 @@ function outsidePatterns(roots: readonly string[]): readonly OutsidePattern[] {
   const firstParts = [...new Set([...SYSTEM_ROOTS, ...known])].map(escapeForPattern).join('|');
   return [
     { hint: 'file:/', pattern: new RegExp(`file:/+[^${PATH_END}]+`, 'g') },
-    { hint: '/', pattern: new RegExp(`${PATH_START}/(?:${firstParts})(?:/+[^${PATH_END}/]+)+/?`, 'g') },
-    { hint: '~/', pattern: new RegExp(`${PATH_START}~/[^${PATH_END}]+`, 'g') },
-    { hint: ':\\', pattern: new RegExp(`(?<!\\w)[A-Za-z]:\\\\+(?:[^${PATH_END}\\\\/]+\\\\*)+`, 'g') },
+    { hint: '/', pattern: new RegExp(`/(?:${firstParts})(?:/+[^${PATH_END}/]+)+/?`, 'g') },
+    { hint: '~/', pattern: new RegExp(`~/[^${PATH_END}]+`, 'g') },
+    { hint: ':\\', pattern: new RegExp(`[A-Za-z]:\\\\+(?:[^${PATH_END}\\\\/]+\\\\*)+`, 'g') },
   ];
 }
 

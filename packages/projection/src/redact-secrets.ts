@@ -44,7 +44,8 @@ const PATTERNS: readonly SecretPattern[] = [
     pattern:
       /(?<![A-Za-z0-9])(?:sk-[\w-]{16,}|(?:sk|rk|pk|whsec)_(?:live|test)_\w{12,}|AIza[\w-]{30,}|gsk_\w{20,}|xai-\w{20,}|hf_\w{20,}|r8_\w{20,}|pplx-\w{20,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|xapp-[\w-]{10,}|npm_\w{30,}|pypi-[\w-]{30,}|dop_v1_\w{30,}|SG\.[\w-]{16,}\.[\w-]{16,}|shpat_\w{20,}|lin_api_\w{20,}|(?:AKIA|ASIA)[A-Z0-9]{16}|ya29\.[\w-]{20,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?)/g,
     hints: [
-      'sk',
+      'sk-',
+      'sk_',
       'rk_',
       'pk_',
       'whsec',
@@ -53,7 +54,11 @@ const PATTERNS: readonly SecretPattern[] = [
       'hf_',
       'r8_',
       'pplx-',
-      'gh',
+      'ghp_',
+      'gho_',
+      'ghu_',
+      'ghs_',
+      'ghr_',
       'github_pat',
       'glpat',
       'xox',
@@ -86,7 +91,23 @@ const PATTERNS: readonly SecretPattern[] = [
     // An environment variable: upper-case name, no space around the sign.
     pattern:
       /(?<![\w-])([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD|CREDENTIALS?|PASS)(?:_[A-Z0-9]+)?=)("[^"\n]+"?|'[^'\n]+'?|[^\s"'`;&|]+)/g,
-    hints: ['='],
+    hints: [
+      'key=',
+      'token=',
+      'secret=',
+      'password=',
+      'passwd=',
+      'pwd=',
+      'credential',
+      'pass=',
+      'key_',
+      'token_',
+      'secret_',
+      'password_',
+      'passwd_',
+      'pwd_',
+      'pass_',
+    ],
     mask: (match, name, value) => (isHarmlessValue(value) ? match : `${name}${MASK}`),
   },
   {
@@ -107,7 +128,20 @@ const PATTERNS: readonly SecretPattern[] = [
   {
     // A command-line option: --password x, --token=x, -u user:password of curl
     pattern: new RegExp(String.raw`(?<=^|\s)(--${NAME}[=\s]\s*)("[^"\n]+"|'[^'\n]+'|[^\s"'-][^\s"']*)`, 'gi'),
-    hints: ['--'],
+    hints: [
+      '-key',
+      '-token',
+      '-secret',
+      '-pass',
+      '-pwd',
+      '-cred',
+      '-auth',
+      '-access',
+      '-client',
+      '-refresh',
+      '-private',
+      '-api',
+    ],
     mask: (match, name, value) => (isHarmlessValue(value) ? match : `${name}${MASK}`),
   },
   {
@@ -134,15 +168,20 @@ function isMixed(value: string): boolean {
 /** Replaces secrets in a text by `[secret]`, calling `onMasked` for each. */
 export type SecretRedactor = (text: string, onMasked: () => void) => string;
 
+/** Every hint once. Most texts hold none, which one pass shows; the others are searched for each. */
+const HINTS: readonly string[] = [...new Set(PATTERNS.flatMap(({ hints }) => hints))];
+const ANY_HINT = new RegExp(HINTS.map((hint) => hint.replaceAll('.', String.raw`\.`)).join('|'));
+
 /** @param knownSecrets values to mask wherever they stand, such as the agent's own keys; shorter than 8 characters are left out. */
 export function createSecretRedactor(knownSecrets: readonly string[]): SecretRedactor {
   const known = knownSecrets.filter((secret) => secret.length >= 8);
   return (text, onMasked) => {
     const withoutKnown = known.reduce((rest, secret) => maskKnown(rest, secret, onMasked), text);
     const lower = withoutKnown.toLowerCase();
+    if (!ANY_HINT.test(lower)) return withoutKnown;
+    const found = new Set(HINTS.filter((hint) => lower.includes(hint)));
     return PATTERNS.reduce(
-      (rest, pattern) =>
-        pattern.hints.some((hint) => lower.includes(hint)) ? maskPattern(rest, pattern, onMasked) : rest,
+      (rest, pattern) => (pattern.hints.some((hint) => found.has(hint)) ? maskPattern(rest, pattern, onMasked) : rest),
       withoutKnown,
     );
   };

@@ -79,6 +79,7 @@ test.each([
   ['a drive', 'C:\\Users\\ann\\keys.txt', '[path]'],
   ['a private directory', '/data/stint/stint.db', '[path]'],
   ['a path that climbs out', `${WORKSPACE}/../other/x`, '[path]'],
+  ['a slash too many', 'see //home/ann/x', 'see /[path]'],
   ['a path behind an escaped line break', '"a\\n/home/bob/x"', '"a\\n[path]"'],
 ])('a path outside the workspace is masked: %s', (_name, text, expected) => {
   expect(redact(text)).toBe(expected);

@@ -17,6 +17,8 @@ export interface Redactor {
   redact(text: string): string;
   /** How many places were masked since the redactor was made. */
   readonly maskedCount: number;
+  /** @returns one of the same rules that counts from 0; far cheaper than making it anew. */
+  fork(): Redactor;
 }
 
 /** Query and fragment of an address: session ids, signatures and codes live there. */
@@ -27,15 +29,22 @@ const QUERY =
 export function createRedactor(options: RedactionOptions): Redactor {
   const redactSecrets = createSecretRedactor(options.knownSecrets ?? []);
   const redactPaths = createPathRedactor(options.workspaceRoot, options.privateRoots ?? []);
+  return countingRedactor((text, onMasked) =>
+    redactPaths(redactQueries(redactSecrets(text, onMasked), onMasked), onMasked),
+  );
+}
+
+function countingRedactor(rules: (text: string, onMasked: () => void) => string): Redactor {
   let maskedCount = 0;
   const onMasked = (): void => {
     maskedCount += 1;
   };
   return {
-    redact: (text) => redactPaths(redactQueries(redactSecrets(text, onMasked), onMasked), onMasked),
+    redact: (text) => rules(text, onMasked),
     get maskedCount() {
       return maskedCount;
     },
+    fork: () => countingRedactor(rules),
   };
 }
 

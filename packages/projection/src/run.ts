@@ -13,7 +13,7 @@ import {
 } from '@stint/contracts';
 import { jsonSize } from './json-size.js';
 import type { OutcomeRecord, RunCounts, RunRecord, RunSources } from './records.js';
-import type { RedactionOptions } from './redact.js';
+import { createRedactor, type RedactionOptions } from './redact.js';
 import { TextGate } from './texts.js';
 import { toOperationSummary, toTurnSummary } from './turn.js';
 
@@ -70,7 +70,7 @@ export function toRunDetail(
   redaction: RedactionOptions,
   maxBytes: number = MAX_DTO_BYTES,
 ): RunDetail {
-  return shapeRunDetail(sources, new TextGate(redaction), maxBytes);
+  return shapeRunDetail(sources, new TextGate(createRedactor(redaction)), maxBytes);
 }
 
 /** The same with the gate of a larger DTO, whose counts it shares. */

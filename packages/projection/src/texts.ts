@@ -1,5 +1,5 @@
 import { cutToBytes, DTO_LIMITS, utf8Length } from '@stint/contracts';
-import { createRedactor, type RedactionOptions, type Redactor } from './redact.js';
+import type { Redactor } from './redact.js';
 
 /** A text as it may leave the agent. */
 export interface ShownText {
@@ -18,8 +18,13 @@ export class TextGate {
   readonly #redactor: Redactor;
   #cutCount = 0;
 
-  constructor(options: RedactionOptions) {
-    this.#redactor = createRedactor(options);
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  /** A gate of the same rules that counts from 0. */
+  fork(): TextGate {
+    return new TextGate(this.#redactor.fork());
   }
 
   /** Places masked so far. */

@@ -9,7 +9,7 @@ import {
 import { cutToJsonSize, jsonSize } from './json-size.js';
 import { toPlainJson } from './plain-json.js';
 import type { ToolCallRecord, TurnSources } from './records.js';
-import type { RedactionOptions } from './redact.js';
+import { createRedactor, type RedactionOptions } from './redact.js';
 import { type ShownText, TextGate } from './texts.js';
 import { toTurnSummary } from './turn.js';
 
@@ -21,7 +21,7 @@ const ENVELOPE_BYTES = 512;
  * out: finished ones go first, the oldest before the newest.
  */
 export function toTurnDetail(sources: TurnSources, redaction: RedactionOptions): TurnDetail {
-  const gate = new TextGate(redaction);
+  const gate = new TextGate(createRedactor(redaction));
   const { turn, toolCalls, charge } = sources;
   const summary = toTurnSummary(turn, gate, charge);
   const room = MAX_TURN_DETAIL_BYTES - jsonSize(summary) - ENVELOPE_BYTES;

@@ -1,10 +1,10 @@
 import { MAX_DTO_BYTES, workItemDetailSchema, workItemSummarySchema, type WorkItemDetail } from '@stint/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fitDetail } from './detail-budget.js';
-import type { ActionFragment } from './fragments.js';
-import { jsonSize } from './json-size.js';
+import { fillDetail } from './detail-budget.js';
+import { ActionFragment } from './fragments.js';
 import type { OutcomeRecord, WorkItemSources } from './records.js';
+import { createRedactor } from './redact.js';
 import {
   anyText,
   ITEM_ID,
@@ -15,6 +15,7 @@ import {
   sampleRun,
   sampleSources,
 } from './sources.test.helper.js';
+import { TextGate } from './texts.js';
 import { toWorkItemDetail } from './work-item-detail.js';
 import { toWorkItemSummary } from './work-item-summary.js';
 
@@ -156,28 +157,51 @@ test('the current Action is kept when others must go, and those are counted', ()
   expect(detail.omittedActionCount).toBeGreaterThan(0);
 });
 
-test('each budget from large to tiny cuts one step further, down to the minimal item', () => {
-  const sources = manyActions(20, 'w'.repeat(6_000));
-  const whole = toWorkItemDetail({ ...sources, records: { ...sources.records, actions: [] } });
-  const fragments: ActionFragment[] = toWorkItemDetail(sources).actions.map((summary) => ({
-    key: '',
-    summary,
-    bytes: jsonSize(summary),
-    maskedCount: 0,
-  }));
-  let before: WorkItemDetail | undefined;
-  for (let maxBytes = 1_000_000; maxBytes > 6_000; maxBytes = Math.floor(maxBytes * 0.8)) {
-    const detail = fitDetail(whole, fragments, `${ITEM_ID}/step-3`, maxBytes);
+test('each budget from large to tiny leaves out one step more, down to the minimal item', () => {
+  const sources = manyActions(20, 'w'.repeat(600));
+  const base = toWorkItemDetail({ ...sources, records: { ...sources.records, actions: [] } });
+  const gate = new TextGate(createRedactor({ workspaceRoot: null }));
+  const { actions, runs } = sources.records;
+  const fragments = actions.map((action, index) => {
+    const parts = { action, runs: [runs[index] ?? sampleRun('r', 'x')], runCounts: new Map(), question: null };
+    return new ActionFragment('', { ...parts, maximumAttempts: null }, gate.fork());
+  });
+  const messages = [sampleMessage(1, 'hello'), sampleMessage(2, 'm'.repeat(9_000))];
+  const parts = { fragments, messages, messageCount: 2, currentActionId: `${ITEM_ID}/step-3`, gate };
+  const seen = new Set<string>();
+  for (let maxBytes = 140_000; maxBytes > 5_000; maxBytes -= 150) {
+    const detail = fillDetail(base, { ...parts, maxBytes });
     expect(bytesOf(detail), `budget ${maxBytes}`).toBeLessThanOrEqual(maxBytes);
-    if (before !== undefined) expect(bytesOf(detail)).toBeLessThanOrEqual(bytesOf(before));
-    expect(detail.revisions).toEqual(whole.revisions);
+    expect(detail.revisions).toEqual(base.revisions);
     expect(detail.contract.acceptanceCriteria.map(({ id }) => id)).toEqual(['c1', 'c2']);
-    expect(detail.contract.goal).toBe(whole.contract.goal);
-    expect(detail.control).toEqual(whole.control);
-    before = detail;
+    expect(detail.contract.goal).toBe(base.contract.goal);
+    expect(detail.control).toEqual(base.control);
+    seen.add(stepOf(detail));
   }
-  expect(before?.actions).toEqual([]);
+  expect([...seen]).toEqual([
+    'all 20 with statistics',
+    'all 20 with 2 messages',
+    'all 20 with 1 message',
+    'all 20 with outcomes',
+    'all 20 with the current outcome',
+    'all 20',
+    'some',
+    'the current one',
+    'none',
+  ]);
 });
+
+function stepOf({ actions, conversation }: WorkItemDetail): string {
+  const outcomes = actions.filter((action) => action.outcome !== null);
+  if (actions.length === 0) return 'none';
+  if (actions.length === 1) return 'the current one';
+  if (actions.length < 20) return 'some';
+  if (actions.every(({ statistics }) => statistics !== null)) return 'all 20 with statistics';
+  const count = conversation.messages.length;
+  if (count > 0) return `all 20 with ${count} message${count > 1 ? 's' : ''}`;
+  if (outcomes.length > 1) return 'all 20 with outcomes';
+  return outcomes[0]?.slug === 'step-3' ? 'all 20 with the current outcome' : 'all 20';
+}
 
 test('case P13 with kept fragments the next detail is the same, and only what changed is made again', () => {
   const sources = manyActions(10, 'v'.repeat(500));

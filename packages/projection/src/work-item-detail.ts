@@ -1,5 +1,4 @@
 import {
-  type ActionSummary,
   CONTRACT_LIMITS,
   type Contract,
   deliveryTargetSchema,
@@ -7,17 +6,16 @@ import {
   type WorkItemDetail,
   workItemStatusSchema,
 } from '@stint/contracts';
-import { type ActionParts, toActionSummary } from './action.js';
-import { fitDetail } from './detail-budget.js';
+import type { ActionParts } from './action.js';
+import { fillDetail } from './detail-budget.js';
 import { createEvidenceLookup } from './evidence.js';
 import { toExecutionControl, toExecutionStatistics } from './execution.js';
 import { toFinalResult } from './final-result.js';
-import { type ActionFragment, fragmentKey, type FragmentStore } from './fragments.js';
+import { ActionFragment, fragmentKey, type FragmentStore } from './fragments.js';
 import { toGoalProgress } from './goal-progress.js';
-import { jsonSize } from './json-size.js';
-import { toMessagePage } from './messages.js';
 import { toNeeds } from './needs.js';
 import type { ActionRecord, ItemRecord, RunRecord, WorkItemSources } from './records.js';
+import { createRedactor } from './redact.js';
 import { TextGate } from './texts.js';
 import { toOperationSummary, toTurnSummary } from './turn.js';
 import { type ProjectionOptions, toCoordinatorStatus, toItemReason, toRevisions } from './work-item-summary.js';
@@ -29,15 +27,14 @@ export interface DetailOptions extends ProjectionOptions {
   readonly fragments?: FragmentStore;
 }
 
-/** One WorkItem whole, at most 512 KiB of JSON, every cut counted; see `fitDetail` for what is cut first. */
+/** One WorkItem whole, at most 512 KiB of JSON, every cut counted; see `fillDetail` for what is left out first. */
 export function toWorkItemDetail(sources: WorkItemSources, options: DetailOptions = {}): WorkItemDetail {
   const { records, account, runCounts } = sources;
   const { item, runs } = records;
-  const gate = new TextGate({ ...options, workspaceRoot: item.workDir });
-  const fragments = toFragments(sources, options);
+  const gate = new TextGate(createRedactor({ ...options, workspaceRoot: item.workDir }));
   const evidenceOf = createEvidenceLookup(records.actions, runs);
   const coordinatorQuestion = records.openQuestions.find(({ actionId }) => actionId === null) ?? null;
-  const whole: WorkItemDetail = {
+  const base: WorkItemDetail = {
     id: item.id,
     storeId: sources.storeId,
     status: workItemStatusSchema.parse(sources.derived?.status ?? item.status),
@@ -54,7 +51,7 @@ export function toWorkItemDetail(sources: WorkItemSources, options: DetailOption
     },
     actions: [],
     omittedActionCount: 0,
-    conversation: toMessagePage(records, gate),
+    conversation: { messages: [], omittedMessageCount: records.messageCount, before: null },
     ...toNeeds(sources, gate),
     unknownTurns: gate.list(sources.unknownTurns, DTO_LIMITS.maxNeeds, (turn) => toTurnSummary(turn, gate)),
     unknownOperations: gate.list(sources.unknownOperations, DTO_LIMITS.maxNeeds, (one) =>
@@ -67,10 +64,16 @@ export function toWorkItemDetail(sources: WorkItemSources, options: DetailOption
         ? null
         : toFinalResult(item.finalResult, { completedAt: item.completedAt ?? item.updatedAt, evidenceOf, gate }),
     lastEventSeq: item.lastEventSeq,
-    maskedSecretCount: fragments.reduce((sum, { maskedCount }) => sum + maskedCount, gate.maskedCount),
-    truncated: gate.cutCount > 0 || fragments.some(({ summary }) => summary.truncated),
+    maskedSecretCount: 0,
+    truncated: false,
   };
-  return fitDetail(whole, fragments, options.currentActionId ?? currentActionOf(records.actions));
+  return fillDetail(base, {
+    fragments: toFragments(sources, gate, options.fragments),
+    messages: records.messages,
+    messageCount: records.messageCount,
+    currentActionId: options.currentActionId ?? currentActionOf(records.actions),
+    gate,
+  });
 }
 
 function toContract(item: ItemRecord, gate: TextGate): Contract {
@@ -88,7 +91,7 @@ function toContract(item: ItemRecord, gate: TextGate): Contract {
   };
 }
 
-function toFragments(sources: WorkItemSources, options: DetailOptions): ActionFragment[] {
+function toFragments(sources: WorkItemSources, gate: TextGate, store: FragmentStore | undefined): ActionFragment[] {
   const { records, account, runCounts } = sources;
   const runsOfAction = groupByAction(records.runs);
   const questions = new Map(records.openQuestions.map((question) => [question.actionId, question]));
@@ -97,19 +100,16 @@ function toFragments(sources: WorkItemSources, options: DetailOptions): ActionFr
     const runs = runsOfAction.get(action.id) ?? [];
     const maximumAttempts = maxima.get(action.id) ?? account.limits.maxAttempts ?? null;
     const question = questions.get(action.id) ?? null;
-    const parts: ActionParts = { action, runs, runCounts, question, maximumAttempts };
-    return toFragment(parts, records.item.workDir, options);
+    return toFragment({ action, runs, runCounts, question, maximumAttempts }, gate, store);
   });
 }
 
-function toFragment(parts: ActionParts, workspaceRoot: string | null, options: DetailOptions): ActionFragment {
+function toFragment(parts: ActionParts, gate: TextGate, store: FragmentStore | undefined): ActionFragment {
   const key = fragmentKey(parts);
-  const kept = options.fragments?.get(parts.action.id);
+  const kept = store?.get(parts.action.id);
   if (kept?.key === key) return kept;
-  const gate = new TextGate({ ...options, workspaceRoot });
-  const summary: ActionSummary = toActionSummary(parts, gate);
-  const fragment = { key, summary, bytes: jsonSize(summary), maskedCount: gate.maskedCount };
-  options.fragments?.set(parts.action.id, fragment);
+  const fragment = new ActionFragment(key, parts, gate.fork());
+  store?.set(parts.action.id, fragment);
   return fragment;
 }
 

@@ -11,7 +11,7 @@ import { toExecutionControl, toExecutionStatistics } from './execution.js';
 import { toGoalCounts } from './goal-progress.js';
 import { toNeeds } from './needs.js';
 import type { ActionRecord, ItemRecord, WorkItemSources } from './records.js';
-import type { RedactionOptions } from './redact.js';
+import { createRedactor, type RedactionOptions } from './redact.js';
 import { TextGate } from './texts.js';
 
 /** Options of the item's projections. The workspace root is the item's own work directory. */
@@ -20,7 +20,7 @@ export type ProjectionOptions = Omit<RedactionOptions, 'workspaceRoot'>;
 /** One WorkItem as the board shows it. */
 export function toWorkItemSummary(sources: WorkItemSources, options: ProjectionOptions = {}): WorkItemSummary {
   const { item, actions, runs } = sources.records;
-  const gate = new TextGate({ ...options, workspaceRoot: item.workDir });
+  const gate = new TextGate(createRedactor({ ...options, workspaceRoot: item.workDir }));
   const { needs, omittedNeedCount } = toNeeds(sources, gate);
   return {
     id: item.id,
