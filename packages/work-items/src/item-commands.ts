@@ -1,9 +1,9 @@
-import { type Context, run, type Transaction } from '@stint/storage';
+import { type Context, notify, run, type Transaction } from '@stint/storage';
 import { isUnfinished } from './action-transitions.js';
 import { applied, appliedBefore, type CommandResult, refuseStale } from './commands.js';
 import { clearTrouble } from './coordinator-turns.js';
 import { WorkItemsError } from './errors.js';
-import { writeEvent } from './events.js';
+import { workChannel, writeEvent } from './events.js';
 import { endConversation } from './finish-item.js';
 import { isEnded } from './items.js';
 import { lockItem } from './lock.js';
@@ -18,6 +18,8 @@ const setPaused = 'UPDATE work_items SET paused = ? WHERE id = ?';
 const setCancelled = `UPDATE work_items SET cancelled_at = ?, paused = 0, claims_held = 0, plan_revision = plan_revision + 1
   WHERE id = ?`;
 const clearCancelled = 'UPDATE work_items SET cancelled_at = NULL, paused = 0, started_at = ? WHERE id = ?';
+
+const hurryPending = "UPDATE work_mailbox SET not_before = NULL WHERE item_id = ? AND status = 'pending'";
 
 export interface ItemCommand {
   readonly itemId: string;
@@ -119,10 +121,14 @@ export function* wakeItem(ctx: Context, wake: WakeCommand): Transaction<boolean>
   return isNew;
 }
 
-/** One wake-up is enough: an entry that nobody has taken up yet does the same as another one. */
+/** One wake-up is enough: an entry that nobody has taken up yet does the same as another one, and waits no longer. */
 function* wakeResumed(ctx: Context, item: WorkItem, sourceKey: string): Transaction<boolean> {
   const open = yield* openEntries(ctx, item.id);
-  if (open.some((entry) => entry.status === 'pending')) return false;
+  if (open.some((entry) => entry.status === 'pending')) {
+    yield* run(hurryPending, [item.id]);
+    yield* notify(workChannel);
+    return false;
+  }
   return yield* wakeCoordinator(ctx, { itemId: item.id, kind: 'resumed', sourceKey });
 }
 

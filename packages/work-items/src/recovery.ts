@@ -25,6 +25,8 @@ const freeEndedHold = `DELETE FROM work_holds WHERE run_id = ?
 const selectTurn = 'SELECT * FROM work_coordinator_turns WHERE id = ?';
 const selectThinkingOfEntry =
   "SELECT id FROM work_coordinator_turns WHERE mailbox_id = ? AND claim_epoch = ? AND status = 'thinking'";
+const countInterruptions =
+  "SELECT COUNT(*) AS count FROM work_coordinator_turns WHERE mailbox_id = ? AND error_code = 'interrupted'";
 const selectEntryKind = 'SELECT kind, payload FROM work_mailbox WHERE id = ?';
 
 /** Keeps the rows whose owner is dead. Each owner is looked up once. */
@@ -79,15 +81,31 @@ export function* recoverClaim(
     const error = { code: 'interrupted', message: 'The process that asked the Coordinator is gone.' };
     yield* moveTurn(ctx, turn, { on: 'fail', by: 'recovery', error });
   }
-  const ref = claim.unknownTurnId ?? null;
-  if (ref !== null && item.onUnknownRequest === 'ask') {
-    yield* moveEntry(entry, 'finish', 'recovery');
-    yield* askForHelp(ctx, item.id, { code: 'unknown_turn', message: unknownTurnMessage, ref });
-  } else {
+  const trouble = yield* troubleOf(item, claim);
+  if (trouble === null) {
     yield* moveEntry(entry, 'release', 'recovery');
+  } else {
+    yield* moveEntry(entry, 'finish', 'recovery');
+    yield* askForHelp(ctx, item.id, trouble);
   }
   yield* settleItem(ctx, item.id);
   return true;
+}
+
+/** Processes that may die over one entry before a person is asked: a trigger that kills whoever takes it up ends. */
+const longestInterruptions = 5;
+
+function* troubleOf(
+  item: WorkItem,
+  claim: DeadClaim & { readonly unknownTurnId?: string | null },
+): Transaction<{ readonly code: string; readonly message: string; readonly ref?: string } | null> {
+  const ref = claim.unknownTurnId ?? null;
+  if (ref !== null && item.onUnknownRequest === 'ask')
+    return { code: 'unknown_turn', message: unknownTurnMessage, ref };
+  const row = yield* one<{ count: number }>(countInterruptions, [claim.mailboxId]);
+  if (Number(row?.count ?? 0) < longestInterruptions) return null;
+  const message = `${longestInterruptions} processes died while the Coordinator answered the same trigger.`;
+  return { code: 'coordinator_failed', message };
 }
 
 const unknownTurnMessage =

@@ -285,6 +285,18 @@ export const lifecycleCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'a resume takes up at once what was put off',
+    async run(work) {
+      const itemId = await work.create();
+      await work.start(itemId);
+      const { fence } = await work.think();
+      const later = { code: 'provider', message: '429', retryAt: work.clock.now + 60_000 };
+      await work.write((ctx) => failCoordinatorTurn(ctx, fence, later));
+      await work.write((ctx) => resumeItem(ctx, { itemId }));
+      assert.equal((await work.think()).entry.kind, 'started');
+    },
+  },
+  {
     name: 'a failed Action wakes the Coordinator, and a person may retry it before that',
     async run(work) {
       const itemId = await work.planned(threeSteps);

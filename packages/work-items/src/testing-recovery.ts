@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { retryAction } from './action-commands.js';
 import { checkCoordinatorFence, checkRunFence } from './fences.js';
 import { addInput, bindInputs, pendingInputs } from './inputs.js';
-import { cancelItem } from './item-commands.js';
+import { cancelItem, resumeItem } from './item-commands.js';
 import {
   findDeadClaims,
   findDeadHolds,
@@ -199,6 +199,26 @@ export const recoveryCases: readonly WorkCase[] = [
       assert.equal(refused.applied, false);
       assertApplied(await work.write((ctx) => applyPlan(ctx, again.fence, { mutations: threeSteps })));
       assert.equal((await work.look(itemId)).actions.length, 3);
+    },
+  },
+  {
+    name: 'case C03: a trigger over which process after process dies is set aside, and a person is asked',
+    async run(work) {
+      const itemId = await work.create({ onUnknownRequest: 'retry' });
+      await work.start(itemId);
+      for (let death = 1; death <= 5; death += 1) {
+        const dying = await work.otherProcess();
+        await dying.think();
+        await dying.db.close();
+        const [claim] = await work.read((ctx) => findDeadClaims(ctx));
+        assert.ok(claim);
+        await work.write((ctx) => recoverClaim(ctx, { ...claim, unknownTurnId: `turn-${death}` }));
+        const { item } = await work.look(itemId);
+        assert.equal(item.status, death < 5 ? 'ready' : 'needs_attention');
+      }
+      assert.equal(await work.tryThink(), null);
+      await work.write((ctx) => resumeItem(ctx, { itemId }));
+      assert.equal((await work.think()).entry.kind, 'resumed');
     },
   },
   {

@@ -162,7 +162,11 @@ export class Simulation {
     const names = [1, 2, 3].slice(0, 1 + Math.floor(this.#random() * 3)).map(() => `step-${(this.#names += 1)}`);
     const gate = `gate-${(this.#names += 1)}`;
     const dependencies = [...names, ...kept.map((action) => action.slug)];
-    return [...closings, ...names.map((name) => add(name)), add(gate, { kind: 'deliver', dependencies })];
+    return [
+      ...closings,
+      ...names.map((name) => add(name, { workspaceMode: this.#pick(['read', 'shared'] as const) })),
+      add(gate, { kind: 'deliver', dependencies }),
+    ];
   }
 
   async #beginRun(): Promise<void> {
