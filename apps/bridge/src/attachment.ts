@@ -1,5 +1,6 @@
-import type { Event } from '@stint/contracts';
-import type { AttachFrame } from './browser-peer.js';
+import type { BrowserFrame, Event } from '@stint/contracts';
+
+export type AttachFrame = Extract<BrowserFrame, { type: 'attach' }>;
 
 /** Events of an item kept back while older ones are read from the agent. */
 interface Replay {

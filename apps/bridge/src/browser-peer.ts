@@ -10,14 +10,13 @@ import {
 } from '@stint/contracts';
 import { WebSocket } from 'ws';
 import { CLOSE } from './agent-peer.js';
-import { Attachment } from './attachment.js';
+import { type AttachFrame, Attachment } from './attachment.js';
 import { endSocket, watchLiveness } from './liveness.js';
 import { textOf } from './frame-text.js';
 import { Outbox } from './outbox.js';
 import type { Reply } from './pending-requests.js';
 
 export type BrowserRequest = Extract<BrowserFrame, { type: 'request' }>;
-export type AttachFrame = Extract<BrowserFrame, { type: 'attach' }>;
 
 /** Who sits at the browser, from the authenticated upgrade; never from a frame. */
 export interface BrowserUser {

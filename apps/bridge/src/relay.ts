@@ -10,7 +10,8 @@ import {
   type WireError,
 } from '@stint/contracts';
 import { type AgentListener, type AgentPeer, CLOSE } from './agent-peer.js';
-import type { AttachFrame, BrowserListener, BrowserPeer, BrowserRequest } from './browser-peer.js';
+import type { AttachFrame } from './attachment.js';
+import type { BrowserListener, BrowserPeer, BrowserRequest } from './browser-peer.js';
 import type { LogEntry } from './options.js';
 import { PendingRequests, type Reply } from './pending-requests.js';
 
