@@ -22,16 +22,14 @@ try {
   const registry = createRegistry();
   connection.registerIn(registry); // and it stays in step when the server's list changes
   const context = { signal: AbortSignal.timeout(30_000) };
-  const calls = [
-    ['example__write_file', { path: 'hello.txt', content: 'Hello from another process.\n' }],
-    ['example__read_file', { path: 'hello.txt' }],
-    ['example__read_file', { path: '../outside.txt' }],
-    ['example__shell', { command: 'rm hello.txt' }],
-  ];
-  for (const [name, input] of calls) {
-    const { ok, output } = await registry.call(name, input, context);
+  const call = async (name, input) => {
+    const { ok, output } = await registry.call(`example__${name}`, input, context);
     console.log(`\n${name} ${JSON.stringify(input)}\n${ok ? 'ok' : 'failed'}: ${output.trimEnd()}`);
-  }
+  };
+  await call('write_file', { path: 'hello.txt', content: 'Hello from another process.\n' });
+  await call('read_file', { path: 'hello.txt' });
+  await call('read_file', { path: '../outside.txt' });
+  await call('shell', { command: 'rm hello.txt' });
 } finally {
   await connection.close(); // ends the server's process and whatever it started
 }

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { randomWord, testWorkspace, treeHash } from './test-support.js';
+import { randomWord, testWorkspace, treeHash } from './workspace.test.helper.js';
 
 const addFile = (path: string, line: string) => `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${line}\n`;
 const removeFile = (path: string, line: string) => `--- a/${path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-${line}\n`;

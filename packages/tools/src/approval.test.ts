@@ -9,7 +9,7 @@ import {
   decideApproval,
   defineTool,
 } from './index.js';
-import { randomWord, testWorkspace } from './test-support.js';
+import { randomWord, testWorkspace } from './workspace.test.helper.js';
 
 async function decide(
   rules: readonly ApprovalRule[],

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openDirectory, openForReading } from './open-confined.js';
-import { testWorkspace, treeHash } from './test-support.js';
+import { testWorkspace, treeHash } from './workspace.test.helper.js';
 import { confine, openWorkspace } from './workspace.js';
 
 /** Every tool that takes a path, with an input that would do something at `path`. */

@@ -12,7 +12,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type McpConnection, type McpToolOptions, connectMcp, createRegistry, fromMcp } from './index.js';
-import { callContext, isAlive, randomWord, temporaryFolder } from './test-support.js';
+import { callContext, isAlive, randomWord, temporaryFolder } from './workspace.test.helper.js';
 
 const require = createRequire(import.meta.url);
 

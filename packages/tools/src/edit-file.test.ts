@@ -1,6 +1,6 @@
 import { chmodSync, linkSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { randomWord, testWorkspace, treeHash } from './test-support.js';
+import { randomWord, testWorkspace, treeHash } from './workspace.test.helper.js';
 
 describe('bytes', () => {
   test('case T01: a file that is not UTF-8 is refused untouched, with the place of the bad byte', async () => {

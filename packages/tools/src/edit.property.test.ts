@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type TestWorkspace, testWorkspace, treeHash } from './test-support.js';
+import { type TestWorkspace, testWorkspace, treeHash } from './workspace.test.helper.js';
 
 const seed = randomInt(2 ** 31);
 const BATCHES = 110;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from './test-support.js';
+import { temporaryFolder } from './workspace.test.helper.js';
 
 const run = promisify(execFile);
 const packageFolder = fileURLToPath(new URL('..', import.meta.url));

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createRegistry } from './index.js';
 import { type FetchOptions, fetchUrlTool } from './fetch-url.js';
 import { isPublicAddress } from './public-address.js';
-import { callContext, randomWord } from './test-support.js';
+import { callContext, randomWord } from './workspace.test.helper.js';
 
 async function serve(handler: RequestListener): Promise<{ readonly port: number; readonly requests: string[] }> {
   const requests: string[] = [];

@@ -6,7 +6,7 @@ import { jsonSchema, tool } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createRegistry, toTool } from './index.js';
-import { callContext, randomWord, temporaryFolder } from './test-support.js';
+import { callContext, randomWord, temporaryFolder } from './workspace.test.helper.js';
 
 test('a tool set of the AI SDK registers and runs unchanged, with call id and abort signal', async () => {
   const word = randomWord();

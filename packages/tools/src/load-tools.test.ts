@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createRegistry, loadTools } from './index.js';
-import { callContext, randomWord, temporaryFolder } from './test-support.js';
+import { callContext, randomWord, temporaryFolder } from './workspace.test.helper.js';
 
 const entry = new URL('../dist/index.js', import.meta.url).href;
 

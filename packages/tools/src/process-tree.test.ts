@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type ProcessRecord, SETTLE_GRACE_MS, endProcesses } from './index.js';
-import { isAlive, testWorkspace } from './test-support.js';
+import { isAlive, testWorkspace } from './workspace.test.helper.js';
 
 /** Commands that leave processes behind in every way we know. Each writes the pids it starts to the file `pids`. */
 const FAMILIES: Readonly<Record<string, string>> = {

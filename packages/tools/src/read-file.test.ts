@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { testWorkspace } from './test-support.js';
+import { testWorkspace } from './workspace.test.helper.js';
 
 describe('reading', () => {
   test('a whole small file comes back byte for byte, without a note', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ToolError, createOutputStore, createRegistry, defineTool, type ToolDefinition } from './index.js';
-import { callContext, randomWord, temporaryFolder } from './test-support.js';
+import { callContext, randomWord, temporaryFolder } from './workspace.test.helper.js';
 
 const anyInput = { type: 'object' } as const;
 

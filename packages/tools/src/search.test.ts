@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { randomWord, testWorkspace } from './test-support.js';
+import { randomWord, testWorkspace } from './workspace.test.helper.js';
 
 function searchable() {
   const workspace = testWorkspace();

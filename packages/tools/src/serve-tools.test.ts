@@ -4,7 +4,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { createApprovalPolicy, createRegistry, defineTool, serveTools } from './index.js';
-import { isAlive, randomWord, testWorkspace } from './test-support.js';
+import { isAlive, randomWord, testWorkspace } from './workspace.test.helper.js';
 
 const entry = new URL('../dist/index.js', import.meta.url).href;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ProcessRecord } from './index.js';
-import { randomWord, testWorkspace } from './test-support.js';
+import { randomWord, testWorkspace } from './workspace.test.helper.js';
 
 describe('what a command sees', () => {
   test('case T07: a provider key reaches neither the environment of a command nor that of its parent', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { randomWord, testWorkspace, treeHash } from './test-support.js';
+import { randomWord, testWorkspace, treeHash } from './workspace.test.helper.js';
 
 test('a new file is made with its folders; an existing one keeps its mode', async () => {
   const { call, path, text } = testWorkspace();
