@@ -15,7 +15,7 @@ export async function buildRequest(run: RunState, retryOf: string | null): Promi
   return {
     prompt: [...systemOf(run), ...history.messages, ...(await budgetMessage(run))],
     tools: toolsOf(run),
-    settings: deepFreeze(settingsOf(run)),
+    settings: settingsOf(run),
     signal: run.signal,
     stream: options.stream ?? true,
     facts: {
@@ -35,31 +35,38 @@ function endWithUser(run: RunState): void {
 export const continueNote =
   'Your answer was interrupted. Continue exactly where it ended, without repeating anything and without remarks about the interruption.';
 
-const systemMessages = new WeakMap<RunState, readonly PromptMessage[]>();
-
 /** The same frozen object in every request of a run. */
 function systemOf(run: RunState): readonly PromptMessage[] {
   const { system } = run.options;
-  const known = systemMessages.get(run);
-  if (known) return known;
-  const messages: readonly PromptMessage[] =
-    system === undefined ? [] : [Object.freeze({ role: 'system', content: system })];
-  systemMessages.set(run, messages);
-  return messages;
+  if (system === undefined) return [];
+  run.systemMessage ??= Object.freeze({ role: 'system', content: system });
+  return [run.systemMessage];
 }
 
+/** The same frozen list as in the last request while the tools are the same, so that it is looked at once. */
 function toolsOf(run: RunState): readonly ToolDefinition[] {
-  return (run.options.tools?.definitions() ?? []).map(
-    ({ name, description, inputSchema }): ToolDefinition => ({ type: 'function', name, description, inputSchema }),
+  const told = run.options.tools?.definitions() ?? [];
+  const last = run.toldTools;
+  if (last && last.told.length === told.length && told.every((tool, index) => tool === last.told[index]))
+    return last.tools;
+  const tools = deepFreeze(
+    told.map(
+      ({ name, description, inputSchema }): ToolDefinition => ({ type: 'function', name, description, inputSchema }),
+    ),
   );
+  run.toldTools = { told, tools };
+  return tools;
 }
 
 function settingsOf(run: RunState): CallSettings {
-  const { settings = {}, output } = run.options;
-  if (!output) return settings;
+  const { settings = noSettings, output } = run.options;
+  if (!output) return deepFreeze(settings);
   const { schema, name } = output;
-  return { ...settings, responseFormat: { type: 'json', ...(schema ? { schema } : {}), ...(name ? { name } : {}) } };
+  const responseFormat = { type: 'json' as const, ...(schema ? { schema } : {}), ...(name ? { name } : {}) };
+  return deepFreeze({ ...settings, responseFormat });
 }
+
+const noSettings: CallSettings = Object.freeze({});
 
 async function budgetMessage(run: RunState): Promise<readonly PromptMessage[]> {
   const { budgetText } = run.options;

@@ -1,4 +1,5 @@
-import type { HistoryEntry, Usage } from '@stint/provider-hooks';
+import type { HistoryEntry, PromptMessage, ToolDefinition, Usage } from '@stint/provider-hooks';
+import type { ToolDescription } from '@stint/tools';
 import { History, roughTokens } from './history.js';
 import type { ResolvedOptions } from './options.js';
 import { RepeatWatch } from './repeats.js';
@@ -39,6 +40,9 @@ export class RunState {
   usage: Usage = noUsage;
   unmeasuredTurns = 0;
   output: unknown;
+  /** What the last request said of system and tools. */
+  systemMessage: PromptMessage | null = null;
+  toldTools: { readonly told: readonly ToolDescription[]; readonly tools: readonly ToolDefinition[] } | null = null;
   /** Makes keys of notes unique within a turn. */
   noteCount = 0;
 
