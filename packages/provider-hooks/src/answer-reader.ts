@@ -24,18 +24,26 @@ export class AnswerReader<H extends TurnHandle> {
     return this.#call.turnId;
   }
 
-  /** The next part; null at the end of a complete answer. Throws a `ProviderError`, which the `fail` hook was told. */
-  async next(): Promise<StreamPart | null> {
+  /** The next part, those that are no sound only if wanted; null at the end of a complete answer. Throws a `ProviderError`, which the `fail` hook was told. */
+  async next(wantsSilent = true): Promise<StreamPart | null> {
     if (this.response !== null) return null;
     this.#call.watchdog.waiting();
     for (;;) {
-      const part = await this.#read();
-      if (part === null) return this.#complete();
+      let read: Awaited<ReturnType<ReadableStreamDefaultReader<StreamPart>['read']>>;
+      try {
+        read = await this.#reader.read();
+      } catch (error) {
+        throw await this.#call.fail(error);
+      }
+      if (this.#call.isStopped) throw await this.#call.fail(null);
+      if (read.done) return this.#complete();
+      const part = read.value;
       this.#call.add(part);
       if (part.type === 'finish') this.#finish = part;
       else if (part.type !== 'error') {
-        if (!silentParts.has(part.type)) this.#call.watchdog.heard();
-        return part;
+        const isSilent = silentParts.has(part.type);
+        if (!isSilent) this.#call.watchdog.heard();
+        if (!isSilent || wantsSilent) return part;
       }
     }
   }
@@ -45,16 +53,6 @@ export class AnswerReader<H extends TurnHandle> {
     if (this.response !== null) return;
     await this.#cancelReader();
     await this.#call.fail(reason);
-  }
-
-  async #read(): Promise<StreamPart | null> {
-    try {
-      const { done, value } = await this.#reader.read();
-      if (this.#call.isStopped) throw await this.#call.fail(null);
-      return done ? null : value;
-    } catch (error) {
-      throw await this.#call.fail(error);
-    }
   }
 
   /** Answers the finish part once, as the last one. */

@@ -21,6 +21,7 @@ export class Answer {
   readonly #provider: string;
   readonly #content: (ContentPart | Open)[] = [];
   readonly #open = new Map<string, Open>();
+  #last: { readonly id: unknown; readonly block: Open } | null = null;
   #answeredModel: string | undefined;
   #rawUsage: Readonly<Record<string, unknown>> | undefined;
   #usage: Usage | null = null;
@@ -119,9 +120,17 @@ export class Answer {
   }
 
   #addDelta(part: StreamPart, type: Open['type']): void {
-    const block = this.#open.get(`${type}:${String(part['id'])}`) ?? this.#openBlock(part, type);
+    const block = this.#blockOf(part['id'], type) ?? this.#openBlock(part, type);
     if (typeof part['delta'] === 'string') block.text += part['delta'];
     if (part['providerMetadata'] !== undefined) mergeMetadata(block, part);
+  }
+
+  /** Deltas of one block come in a row: the last one is looked at first. */
+  #blockOf(id: unknown, type: Open['type']): Open | undefined {
+    if (this.#last?.id === id && this.#last?.block.type === type) return this.#last.block;
+    const block = this.#open.get(`${type}:${String(id)}`);
+    this.#last = block ? { id, block } : null;
+    return block;
   }
 
   #closeBlock(part: StreamPart): void {
@@ -129,6 +138,7 @@ export class Answer {
     const block = this.#open.get(key);
     if (block) mergeMetadata(block, part);
     this.#open.delete(key);
+    this.#last = null;
   }
 
   #takeModel(metadata: unknown): void {

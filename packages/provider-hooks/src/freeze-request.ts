@@ -20,6 +20,12 @@ export class RequestFreezer {
   readonly #modelId: string;
   #messages: readonly PromptMessage[] = [];
   #hashes: readonly string[] = [];
+  /** JSON of what is beside the prompt, for the settings and tools that were given last. */
+  #beside: {
+    readonly settings: CallSettings;
+    readonly tools: readonly ToolDefinition[];
+    readonly json: string;
+  } | null = null;
 
   constructor(provider: string, modelId: string) {
     this.#provider = provider;
@@ -38,7 +44,7 @@ export class RequestFreezer {
       prompt,
       tools,
       settings,
-      hash: this.#hash(prompt, jsonOf([this.#provider, this.#modelId, parts.stream, settings, tools])),
+      hash: this.#hash(prompt, `${parts.stream} ${this.#besideJson(settings, tools)}`),
       stream: parts.stream,
       turnNumber: facts.turnNumber ?? 0,
       inputIds: facts.inputIds ?? [],
@@ -46,6 +52,13 @@ export class RequestFreezer {
       purpose: facts.purpose ?? 'turn',
       ...(facts.retryOf === undefined ? {} : { retryOf: facts.retryOf }),
     });
+  }
+
+  #besideJson(settings: CallSettings, tools: readonly ToolDefinition[]): string {
+    if (this.#beside?.settings !== settings || this.#beside.tools !== tools) {
+      this.#beside = { settings, tools, json: jsonOf([this.#provider, this.#modelId, settings, tools]) };
+    }
+    return this.#beside.json;
   }
 
   #hash(prompt: readonly PromptMessage[], rest: string): string {

@@ -376,7 +376,7 @@ test('case E15: what changes settings or prompt after prepare does not reach the
     );
   };
   const model = hooked();
-  await collect(await ((await model.doStream({ prompt, ...settings } as never)) as { stream: ReadableStream }).stream);
+  await collect(((await model.doStream({ prompt, ...settings } as never)) as { stream: ReadableStream }).stream);
   const served = simulator.requests().at(-1) as { body?: unknown } | undefined;
   expect(JSON.stringify(served)).not.toContain('smuggled');
   expect(JSON.stringify(served)).not.toContain('64000');

@@ -66,7 +66,7 @@ class ModelEvents<H extends TurnHandle> implements AsyncIterableIterator<ModelEv
   async #read(): Promise<ModelEvent | undefined> {
     const reader = this.#reader as AnswerReader<H>;
     for (;;) {
-      const part = await reader.next();
+      const part = await reader.next(false);
       if (reader.response !== null) {
         this.#state = 'done';
         return finishEvent(reader.turnId, reader.response);
