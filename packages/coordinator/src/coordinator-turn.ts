@@ -31,6 +31,7 @@ import type { Job } from './job-slots.js';
 import { type Services, watchOptions } from './options.js';
 import { accountOf } from './account.js';
 import { readSnapshot } from './read-snapshot.js';
+import { settleDangling } from './settle-dangling.js';
 import { createTurnHooks, denialOf } from './turn-hooks.js';
 import { watchTurn } from './watch-claim.js';
 
@@ -40,8 +41,7 @@ export function runCoordinatorTurn(services: Services, opening: Opening): Job {
     id: opening.turn.id,
     run: (signal) => runTurn(services, opening, signal),
     async giveUp() {
-      const failure = { code: 'store_failed', message: 'The store could not be written.' };
-      await services.db.write((ctx) => failCoordinatorTurn(ctx, opening.fence, { ...failure, retryAt: ctx.now }));
+      await services.db.write((ctx) => failBody(ctx, opening, { error: null, stopped: true }));
     },
   };
 }
@@ -229,6 +229,7 @@ async function endFailed(services: Services, opening: Opening, failure: Failure)
 
 function* failBody(ctx: Context, { fence, item }: Opening, { error, stopped }: Failure): Transaction<void> {
   if (!(yield* checkCoordinatorFence(ctx, fence))) return;
+  yield* settleDangling(ctx, { kind: 'coordinator', id: fence.turnId });
   const denial = denialOf(error);
   if (denial !== null) return void (yield* failCoordinatorTurn(ctx, fence, deniedFailure(ctx, denial)));
   if (stopped) {

@@ -1,37 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { assertNothingStuck, type ItemRecords } from '@stint/work-items';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Bench, openBench, summary } from './work-bench.test.helper.js';
-
-const child = fileURLToPath(new URL('../dist/serve.test.helper.js', import.meta.url));
-
-/** Serves the bench's store in another process until that kills itself at the n-th passing of the point. */
-async function serveUntilKilled(bench: Bench, point: string, occurrence: number): Promise<void> {
-  const server: ChildProcess = spawn(
-    process.execPath,
-    [child, bench.folder, bench.simulator.url, point, String(occurrence)],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  );
-  const [code, signal] = (await once(server, 'exit')) as [number | null, string | null];
-  expect({ code, signal }, `the child must die at ${point} #${occurrence}`).toEqual({ code: null, signal: 'SIGKILL' });
-}
-
-const stands = ({ item }: ItemRecords): boolean => item.status !== 'running' && item.status !== 'ready';
-
-/** Serves here until the item stands still. */
-async function serveOn(bench: Bench, itemId: string): Promise<ItemRecords> {
-  const coordinator = bench.coordinator();
-  coordinator.start();
-  const records = await bench.until(itemId, stands);
-  await coordinator.stop();
-  assertNothingStuck(records);
-  return records;
-}
+import { expectHonestBooks, resolveAsked, serveOn, serveUntilKilled } from './killing.test.helper.js';
+import { openBench, summary } from './work-bench.test.helper.js';
 
 let undisturbed = 0;
 
@@ -81,7 +51,7 @@ describe('after kill -9', () => {
         status: 'needs_attention',
         attention: { code: end },
       });
-      await resolve(bench, records);
+      await resolveAsked(bench, records);
       records = await serveOn(bench, itemId);
     }
     expect(records.item.status, JSON.stringify(summary(records))).toBe('done');
@@ -90,27 +60,3 @@ describe('after kill -9', () => {
     expect(bench.simulator.requests().length - undisturbed).toBe(more);
   });
 });
-
-/** What the offered command does: send a request again; take an operation as applied, if it was. */
-async function resolve(bench: Bench, { item }: ItemRecords): Promise<void> {
-  const ref = item.attention?.ref ?? '';
-  if (item.attention?.code === 'unknown_turn')
-    await bench.commands.resolveTurn({ turnId: ref, finding: { kind: 'retry' } });
-  else await bench.commands.resolveOperation({ operationId: ref, effect: isRepaired(bench) ? 'applied' : 'no_effect' });
-}
-
-function isRepaired({ bug }: Bench): boolean {
-  return readFileSync(bug.file, 'utf8').includes(bug.right);
-}
-
-/** No turn id was served twice, every request is in the books, and nothing is held any more. */
-async function expectHonestBooks(bench: Bench, itemId: string): Promise<void> {
-  const served = bench.simulator.requests().map((request) => request.turnId);
-  const turns = await bench.turns(itemId);
-  const account = await bench.snapshot(itemId);
-  expect(new Set(served).size).toBe(served.length);
-  const ids = new Set(turns.map((turn) => turn.id));
-  expect(served.filter((id) => id === null || !ids.has(id))).toEqual([]);
-  expect(account.usage.requests).toBe(turns.filter((turn) => turn.status !== 'cancelled').length);
-  expect({ inFlight: account.inFlight, held: account.held.tokens }).toEqual({ inFlight: 0, held: 0 });
-}

@@ -77,6 +77,52 @@ describe('a decision of the Coordinator', () => {
     });
   });
 
+  it('explains to a person while work goes on, and changes nothing', async () => {
+    const open = { gate: 'go' };
+    const scenario: Scenario = (request) => {
+      const answer = defaultScenario(request);
+      return isCoordinator(request) ? answer : { ...answer, pauseUntil: [{ afterPieces: 1, gate: open.gate }] };
+    };
+    await withItem({ scenario }, async (bench, itemId) => {
+      bench.coordinator().start();
+      await bench.simulator.gateReached('go');
+      await bench.commands.postMessage({ itemId, text: 'How is it going?', clientMessageId: 'm1' });
+      const explained = await bench.until(
+        itemId,
+        ({ openMailbox, messages }) => openMailbox.length === 0 && messages.length >= 3,
+      );
+      expect(explained.messages.at(-1)).toMatchObject({
+        role: 'coordinator',
+        text: expect.stringContaining('The plan stands') as string,
+      });
+      bench.simulator.openGate('go');
+      const done = await bench.until(itemId, ({ item }) => item.status === 'done');
+      expect(done.item.planRevision).toBe(explained.item.planRevision);
+    });
+  });
+
+  it('made on older results is not applied: it is made again on the new ones', async () => {
+    let asked = 0;
+    const scenario: Scenario = (request) => {
+      const answer = defaultScenario(request);
+      if (!isCoordinator(request)) return { ...answer, pauseUntil: [{ afterPieces: 1, gate: 'run' }] };
+      asked += 1;
+      return asked === 2 ? { ...answer, pauseUntil: [{ afterPieces: 1, gate: 'decision' }] } : answer;
+    };
+    await using bench = await openBench({ scenario });
+    const itemId = await bench.item();
+    bench.coordinator().start();
+    await bench.simulator.gateReached('run');
+    await bench.commands.postMessage({ itemId, text: 'How is it going?', clientMessageId: 'm1' });
+    await bench.simulator.gateReached('decision');
+    bench.simulator.openGate('run');
+    await bench.until(itemId, ({ runs }) => runs.some((run) => run.status === 'completed'));
+    bench.simulator.openGate('decision');
+    await bench.until(itemId, ({ item }) => item.status === 'done');
+    const decisions = (await bench.turns(itemId)).filter((turn) => turn.owner.kind === 'coordinator');
+    expect(decisions.map((turn) => turn.status).slice(0, 3)).toEqual(['applied', 'rejected', 'applied']);
+  });
+
   it('that breaks a rule of the plan is refused by the rule', async () => {
     const action = { id: 'look', objective: 'Look at it', approach: 'Read files', expectedResult: 'A list of files' };
     const plan = JSON.stringify({ decision: 'plan', mutations: [{ op: 'add', action }] });

@@ -40,6 +40,7 @@ import { runEndingOf, temporaryRefusal, unstartedEnding } from './run-ending.js'
 import { chainState } from './run-history.js';
 import { createRunInputs, type RunInputs } from './run-inputs.js';
 import { createRunOperations, type RunOperations } from './run-operations.js';
+import { settleDangling } from './settle-dangling.js';
 import { createTurnHooks } from './turn-hooks.js';
 import { type ClaimWatch, watchRun } from './watch-claim.js';
 
@@ -241,6 +242,7 @@ function* finishBody(
   { run, end }: Finish,
 ): Transaction<EndRunResult | null> {
   if (!(yield* checkRunFence(ctx, fence))) return null;
+  yield* settleDangling(ctx, { kind: 'run', id: fence.runId });
   const refusalsInARow = yield* countRefusals(ctx, action.id);
   const { operations } = yield* unresolved(ctx, { kind: 'run', id: fence.runId });
   const unknownOperations = operations.map(({ id }) => ({ kind: 'operation' as const, id }));

@@ -1,30 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { readRequest } from '@stint/ledger';
 import { defaultScenario, type Scenario } from '@stint/simulator';
 import { describe, expect, it } from 'vitest';
+import { kill, serveElsewhere } from './killing.test.helper.js';
 import { type Bench, openBench, summary } from './work-bench.test.helper.js';
 
-const child = fileURLToPath(new URL('../dist/serve.test.helper.js', import.meta.url));
 const leaseMs = 1_500;
-
-/** A server of the bench's store in another process, serving when this resolves. */
-async function serveElsewhere(bench: Bench): Promise<ChildProcess> {
-  const args = [child, bench.folder, bench.simulator.url, '', '0', String(leaseMs)];
-  const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(createInterface({ input: server.stdout }), 'line');
-  return server;
-}
-
-async function end(server: ChildProcess): Promise<void> {
-  const gone = server.exitCode === null && server.signalCode === null ? once(server, 'exit') : null;
-  server.kill('SIGKILL');
-  await gone;
-}
 
 /** The default scenario, whose answer to the n-th request waits for a gate before its last part. */
 function pausing(ordinal: number, gate: string): Scenario {
@@ -40,7 +22,7 @@ describe('two processes on one store', () => {
   it('let a sleeper that wakes after its lease change nothing, and still book what it spent (case C01)', async () => {
     await using bench = await openBench({ scenario: pausing(2, 'late'), leaseMs });
     const itemId = await bench.item({ onUnknownRequest: 'retry' });
-    const sleeper = await serveElsewhere(bench);
+    const sleeper = await serveElsewhere(bench, { leaseMs });
     try {
       await bench.simulator.gateReached('late');
       sleeper.kill('SIGSTOP');
@@ -67,13 +49,13 @@ describe('two processes on one store', () => {
       expect(['unknown', 'reported']).toContain(spent?.status);
       expect(spent?.chargedTokens).toBeGreaterThan(0);
     } finally {
-      await end(sleeper);
+      await kill(sleeper);
     }
   });
 
   it('share the work of several items without doing anything twice (cases C05, C19)', async () => {
     await using bench = await openBench({ leaseMs });
-    const server = await serveElsewhere(bench);
+    const server = await serveElsewhere(bench, { leaseMs });
     try {
       bench.coordinator().start();
       const items = await Promise.all([1, 2, 3].map(() => bench.item({ withoutWorkDir: true })));
@@ -85,17 +67,17 @@ describe('two processes on one store', () => {
       const served = bench.simulator.requests().map((request) => request.turnId);
       expect(new Set(served).size).toBe(served.length);
     } finally {
-      await end(server);
+      await kill(server);
     }
   });
 
   it('take over the work of one that was killed, within lease and sweep (case C17)', async () => {
     await using bench = await openBench({ scenario: pausing(1, 'never'), leaseMs });
     const itemId = await bench.item({ onUnknownRequest: 'retry' });
-    const server = await serveElsewhere(bench);
+    const server = await serveElsewhere(bench, { leaseMs });
     await bench.simulator.gateReached('never');
     bench.coordinator().start();
-    await end(server);
+    await kill(server);
     const { item } = await bench.until(itemId, (records) => records.item.status === 'done');
     expect(item.status).toBe('done');
     const { usage, held } = await bench.snapshot(itemId);
