@@ -114,23 +114,12 @@ export type {
   WorkItem,
   WorkspaceMode,
 } from './records.js';
-export {
-  type DeadClaim,
-  type DeadHold,
-  type DeadRun,
-  findDeadClaims,
-  findDeadHolds,
-  findDeadRuns,
-  recoverClaim,
-  type RecoverRunFacts,
-  recoverHold,
-  recoverRun,
-  releaseWorkspace,
-  resolveCoordinatorTurn,
-} from './recovery.js';
+export { type DeadClaim, findDeadClaims, recoverClaim, resolveCoordinatorTurn } from './recover-claims.js';
+export { type DeadRun, findDeadRuns, type RecoverRunFacts, recoverRun } from './recover-runs.js';
+export { type DeadHold, findDeadHolds, recoverHold, releaseWorkspace } from './workspace-holds.js';
 export { runTransitions, type RunTrigger } from './run-transitions.js';
 export { workItemsMigrations } from './schema.js';
 export type { Actor, Transition, TransitionTable } from './transitions.js';
 export { type ContractChange, updateContract } from './update-contract.js';
-export { canonicalSlug, type PlanValidation, validatePlan } from './validate-plan.js';
+export { type PlanValidation, validatePlan } from './validate-plan.js';
 export { type UnresolvedReader, WorkItems } from './work-items.js';

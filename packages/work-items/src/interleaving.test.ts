@@ -10,7 +10,7 @@ import { addInput } from './inputs.js';
 import { cancelItem } from './item-commands.js';
 import { claimMailbox } from './mailbox.js';
 import { postMessage } from './messages.js';
-import { findDeadRuns, recoverRun } from './recovery.js';
+import { findDeadRuns, recoverRun } from './recover-runs.js';
 import { add, outcomeOf, passingOutcome, threeSteps, Work } from './testing-harness.js';
 import { seededRandom } from './testing-simulation.js';
 

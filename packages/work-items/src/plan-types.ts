@@ -65,3 +65,6 @@ export interface PlanNode {
   readonly workspaceMode: WorkspaceMode;
   readonly checkpoint: boolean;
 }
+
+/** Tells of a broken rule; `action` is the slug it is about, null for the plan as a whole. */
+export type ReportViolation = (rule: PlanRule, action: string | null, message: string) => void;

@@ -48,7 +48,7 @@ export class Work {
     return new Work(this.store, this.clock, await this.store.open({ clock: () => this.clock.now }));
   }
 
-  /** Commits a body, then checks that no item is stuck. */
+  /** Commits a body. */
   async write<T>(body: Body<T>): Promise<T> {
     return this.db.write(body);
   }

@@ -4,7 +4,7 @@ import { failCoordinatorTurn } from './coordinator-turns.js';
 import { readBoardEvents, readEvents } from './events.js';
 import { cancelItem, pauseItem, requestStart, resumeItem, wakeItem } from './item-commands.js';
 import { createWorkItem } from './items.js';
-import { releaseWorkspace } from './recovery.js';
+import { releaseWorkspace } from './workspace-holds.js';
 import { add, assertApplied, outcomeOf, passingOutcome, threeSteps, type WorkCase } from './testing-harness.js';
 import { updateContract } from './update-contract.js';
 import { answerQuestion } from './answer-question.js';

@@ -3,16 +3,9 @@ import { retryAction } from './action-commands.js';
 import { checkCoordinatorFence, checkRunFence } from './fences.js';
 import { addInput, bindInputs, pendingInputs } from './inputs.js';
 import { cancelItem, resumeItem } from './item-commands.js';
-import {
-  findDeadClaims,
-  findDeadHolds,
-  findDeadRuns,
-  recoverClaim,
-  type RecoverRunFacts,
-  recoverHold,
-  recoverRun,
-  resolveCoordinatorTurn,
-} from './recovery.js';
+import { findDeadClaims, recoverClaim, resolveCoordinatorTurn } from './recover-claims.js';
+import { findDeadRuns, type RecoverRunFacts, recoverRun } from './recover-runs.js';
+import { findDeadHolds, recoverHold } from './workspace-holds.js';
 import { applyPlan } from './decisions.js';
 import { add, assertApplied, outcomeOf, threeSteps, type Work, type WorkCase } from './testing-harness.js';
 

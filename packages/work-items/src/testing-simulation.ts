@@ -12,16 +12,9 @@ import type { ItemRecords } from './item-records.js';
 import { postMessage } from './messages.js';
 import type { PlanMutation } from './plan-types.js';
 import type { WorkItem } from './records.js';
-import {
-  findDeadClaims,
-  findDeadHolds,
-  findDeadRuns,
-  recoverClaim,
-  recoverHold,
-  recoverRun,
-  releaseWorkspace,
-  resolveCoordinatorTurn,
-} from './recovery.js';
+import { findDeadClaims, recoverClaim, resolveCoordinatorTurn } from './recover-claims.js';
+import { findDeadRuns, recoverRun } from './recover-runs.js';
+import { findDeadHolds, recoverHold, releaseWorkspace } from './workspace-holds.js';
 import { add, outcomeOf, type Thinking, type Work } from './testing-harness.js';
 import { updateContract } from './update-contract.js';
 import { countingRuns } from './final-result.js';

@@ -1,6 +1,8 @@
 import { isUnfinished, satisfiesDependents } from './action-transitions.js';
 import { workItemLimits as limits } from './limits.js';
-import type { PlanMutation, PlannedAction, PlanNode, PlanRule, PlanViolation } from './plan-types.js';
+import { addedBy, canonicalMutation, planAfter } from './plan-after.js';
+import { checkGate, checkReviews, findCycle } from './plan-graph.js';
+import type { PlanMutation, PlannedAction, PlanNode, PlanViolation, ReportViolation } from './plan-types.js';
 import { byteLength } from './text.js';
 
 export interface PlanValidation {
@@ -25,7 +27,7 @@ export function validatePlan(input: {
 }): PlanValidation {
   const mutations = input.mutations.map(canonicalMutation);
   const found: PlanViolation[] = [];
-  const report: Report = (rule, action, message) => {
+  const report: ReportViolation = (rule, action, message) => {
     found.push({ rule, action, message });
   };
   checkTargets(input.actions, mutations, report);
@@ -42,31 +44,8 @@ export function validatePlan(input: {
   return { violations: found, mutations, plan };
 }
 
-type Report = (rule: PlanRule, action: string | null, message: string) => void;
-
-/** The canonical form of a slug. */
-export function canonicalSlug(slug: string): string {
-  return slug.normalize('NFKC').trim().toLowerCase();
-}
-
-function canonicalMutation(mutation: PlanMutation): PlanMutation {
-  if (mutation.op === 'add') return { op: 'add', action: canonicalAction(mutation.action) };
-  const id = canonicalSlug(mutation.id);
-  if (mutation.op === 'replace') return { op: 'replace', id, action: canonicalAction(mutation.action) };
-  if (mutation.op !== 'patch_dependencies') return { ...mutation, id };
-  return { op: mutation.op, id, dependencies: mutation.dependencies.map(canonicalSlug) };
-}
-
-function canonicalAction(action: PlannedAction): PlannedAction {
-  return { ...action, id: canonicalSlug(action.id), dependencies: action.dependencies.map(canonicalSlug) };
-}
-
-function addedBy(mutations: readonly PlanMutation[]): readonly PlannedAction[] {
-  return mutations.flatMap((mutation) => ('action' in mutation ? [mutation.action] : []));
-}
-
 /** Every mutation of an existing Action names one that may still move, and no Action is changed twice. */
-function checkTargets(actions: readonly PlanNode[], mutations: readonly PlanMutation[], report: Report): void {
+function checkTargets(actions: readonly PlanNode[], mutations: readonly PlanMutation[], report: ReportViolation): void {
   const known = new Map(actions.map((action) => [action.slug, action]));
   const changed = new Set<string>();
   for (const mutation of mutations) {
@@ -91,7 +70,7 @@ function checkTargets(actions: readonly PlanNode[], mutations: readonly PlanMuta
 
 const slugFormat = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
-function checkAdded(actions: readonly PlanNode[], mutations: readonly PlanMutation[], report: Report): void {
+function checkAdded(actions: readonly PlanNode[], mutations: readonly PlanMutation[], report: ReportViolation): void {
   const used = new Set(actions.map((action) => action.slug));
   for (const action of addedBy(mutations)) {
     if (!slugFormat.test(action.id) || action.id.length > limits.slugLength) {
@@ -120,7 +99,11 @@ const placeholders = new Set([
   'xxx',
 ]);
 
-function checkText(action: PlannedAction, field: 'objective' | 'approach' | 'expectedResult', report: Report): void {
+function checkText(
+  action: PlannedAction,
+  field: 'objective' | 'approach' | 'expectedResult',
+  report: ReportViolation,
+): void {
   const value = action[field];
   const letters = value.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   if (letters === '' || placeholders.has(letters)) {
@@ -134,47 +117,7 @@ function checkText(action: PlannedAction, field: 'objective' | 'approach' | 'exp
   }
 }
 
-/** The plan after the mutations. Mutations that name nothing known change nothing here; they are reported elsewhere. */
-function planAfter(actions: readonly PlanNode[], mutations: readonly PlanMutation[]): readonly PlanNode[] {
-  const plan = new Map(actions.map((action) => [action.slug, action]));
-  const replacedBy = new Map<string, string>();
-  for (const mutation of mutations) {
-    if ('action' in mutation && !plan.has(mutation.action.id)) {
-      plan.set(mutation.action.id, nodeOf(mutation.action));
-    }
-    if (mutation.op === 'add') continue;
-    const target = plan.get(mutation.id);
-    if (target === undefined || !isUnfinished(target.status)) continue;
-    plan.set(mutation.id, changedNode(target, mutation));
-    if (mutation.op === 'replace') replacedBy.set(mutation.id, mutation.action.id);
-  }
-  return [...plan.values()].map((node) => (isUnfinished(node.status) ? repointed(node, replacedBy) : node));
-}
-
-function nodeOf(action: PlannedAction): PlanNode {
-  const { kind, dependencies, workspaceMode, checkpoint } = action;
-  return { slug: action.id, kind, status: 'blocked', dependencies, workspaceMode, checkpoint };
-}
-
-function changedNode(node: PlanNode, mutation: Exclude<PlanMutation, { op: 'add' }>): PlanNode {
-  switch (mutation.op) {
-    case 'replace':
-    case 'supersede':
-      return { ...node, status: 'superseded' };
-    case 'close':
-      return { ...node, status: 'closed' };
-    case 'patch_dependencies':
-      return { ...node, dependencies: mutation.dependencies };
-  }
-}
-
-function repointed(node: PlanNode, replacedBy: ReadonlyMap<string, string>): PlanNode {
-  if (!node.dependencies.some((slug) => replacedBy.has(slug))) return node;
-  const dependencies = node.dependencies.map((slug) => replacedBy.get(slug) ?? slug);
-  return { ...node, dependencies: [...new Set(dependencies)] };
-}
-
-function checkSizes(plan: readonly PlanNode[], mutations: readonly PlanMutation[], report: Report): void {
+function checkSizes(plan: readonly PlanNode[], mutations: readonly PlanMutation[], report: ReportViolation): void {
   const added = addedBy(mutations).length;
   if (added > limits.addedActionsPerDecision) {
     report(
@@ -200,7 +143,7 @@ function checkSizes(plan: readonly PlanNode[], mutations: readonly PlanMutation[
   }
 }
 
-function checkDependencies(plan: readonly PlanNode[], report: Report): void {
+function checkDependencies(plan: readonly PlanNode[], report: ReportViolation): void {
   const known = new Map(plan.map((node) => [node.slug, node]));
   for (const node of plan) {
     if (!isUnfinished(node.status)) continue;
@@ -214,7 +157,7 @@ function checkDependencies(plan: readonly PlanNode[], report: Report): void {
   }
 }
 
-function checkDependency(node: PlanNode, slug: string, target: PlanNode | undefined, report: Report): void {
+function checkDependency(node: PlanNode, slug: string, target: PlanNode | undefined, report: ReportViolation): void {
   if (target === undefined) {
     report('unknown_dependency', node.slug, `"${node.slug}" depends on "${slug}", which the plan does not have`);
   } else if (!isUnfinished(target.status) && !satisfiesDependents(target.status)) {
@@ -223,90 +166,7 @@ function checkDependency(node: PlanNode, slug: string, target: PlanNode | undefi
   }
 }
 
-/** A circle among unfinished Actions, as slugs in order; null if there is none. */
-function findCycle(plan: readonly PlanNode[]): readonly string[] | null {
-  const nodes = new Map(plan.filter((node) => isUnfinished(node.status)).map((node) => [node.slug, node]));
-  const done = new Set<string>();
-  for (const start of nodes.keys()) {
-    const circle = circleFrom(start, nodes, done, []);
-    if (circle !== null) return circle;
-  }
-  return null;
-}
-
-function circleFrom(
-  slug: string,
-  nodes: ReadonlyMap<string, PlanNode>,
-  done: Set<string>,
-  path: readonly string[],
-): readonly string[] | null {
-  const seenAt = path.indexOf(slug);
-  if (seenAt >= 0) return [...path.slice(seenAt), slug];
-  const node = nodes.get(slug);
-  if (node === undefined || done.has(slug)) return null;
-  for (const dependency of node.dependencies) {
-    const circle = circleFrom(dependency, nodes, done, [...path, slug]);
-    if (circle !== null) return circle;
-  }
-  done.add(slug);
-  return null;
-}
-
-/**
- * Among unfinished Actions exactly one has no dependents, and it is a deliver or a review: all leads to it. Until the
- * gate is planned every end is a checkpoint, whose settling brings the rest of the plan.
- */
-function checkGate(plan: readonly PlanNode[], report: Report): void {
-  const unfinished = plan.filter((node) => isUnfinished(node.status));
-  const needed = new Set(unfinished.flatMap((node) => node.dependencies));
-  for (const node of unfinished) {
-    if (node.kind === 'deliver' && needed.has(node.slug)) {
-      report('final_gate', node.slug, `"${node.slug}" delivers, so nothing may depend on it`);
-    }
-  }
-  const ends = unfinished.filter((node) => !needed.has(node.slug));
-  if (ends.every((node) => node.checkpoint)) return;
-  if (ends.length !== 1) {
-    const names = ends.map((node) => `"${node.slug}"`).join(', ');
-    report(
-      'final_gate',
-      null,
-      `The plan ends in ${ends.length} Actions (${names}); all must lead to exactly one final gate`,
-    );
-  } else if (ends[0]?.kind === 'work') {
-    report(
-      'final_gate',
-      ends[0].slug,
-      `The plan ends in "${ends[0].slug}", a work Action; end it in a deliver or a review`,
-    );
-  }
-}
-
-/** A review judges something that was edited. */
-function checkReviews(plan: readonly PlanNode[], report: Report): void {
-  const nodes = new Map(plan.map((node) => [node.slug, node]));
-  for (const node of plan) {
-    if (node.kind !== 'review' || !isUnfinished(node.status)) continue;
-    if (!hasEditableAncestor(node, nodes, new Set())) {
-      report(
-        'review_without_work',
-        node.slug,
-        `Review "${node.slug}" depends on no Action that edits; name what it reviews`,
-      );
-    }
-  }
-}
-
-function hasEditableAncestor(node: PlanNode, nodes: ReadonlyMap<string, PlanNode>, seen: Set<string>): boolean {
-  return node.dependencies.some((slug) => {
-    const ancestor = nodes.get(slug);
-    if (ancestor === undefined || seen.has(slug)) return false;
-    seen.add(slug);
-    return ancestor.workspaceMode !== 'read' || hasEditableAncestor(ancestor, nodes, seen);
-  });
-}
-
-function checkModes(mutations: readonly PlanMutation[], report: Report): void {
+function checkModes(mutations: readonly PlanMutation[], report: ReportViolation): void {
   for (const action of addedBy(mutations)) {
     if (action.workspaceMode !== 'shared') continue;
     report('shared_without_directory', action.id, `"${action.id}" edits a directory, but the item has none; use read`);
@@ -314,7 +174,7 @@ function checkModes(mutations: readonly PlanMutation[], report: Report): void {
 }
 
 /** After the decision nothing that failed is left in the way, and something is ready, running or asked. */
-function checkMovement(plan: readonly PlanNode[], asked: boolean, report: Report): void {
+function checkMovement(plan: readonly PlanNode[], asked: boolean, report: ReportViolation): void {
   for (const node of plan) {
     if (node.status !== 'failed') continue;
     report('failed_left', node.slug, `"${node.slug}" has failed and is left as it is; replace or close it`);

@@ -23,15 +23,9 @@ import { claimMailbox, type ClaimMailboxOptions } from './mailbox.js';
 import { postMessage, type PostMessageInput } from './messages.js';
 import type { PlanMutation } from './plan-types.js';
 import type { CoordinatorFence, MailboxEntry, RunFence, WorkEvent, WorkItem } from './records.js';
-import {
-  type DeadRun,
-  findDeadClaims,
-  findDeadHolds,
-  findDeadRuns,
-  recoverClaim,
-  recoverHold,
-  recoverRun,
-} from './recovery.js';
+import { findDeadClaims, recoverClaim } from './recover-claims.js';
+import { type DeadRun, findDeadRuns, recoverRun } from './recover-runs.js';
+import { findDeadHolds, recoverHold } from './workspace-holds.js';
 import { workItemsMigrations } from './schema.js';
 
 /** Says what a dead Run left unknown; a journal knows, in the transaction that recovers the Run. */
