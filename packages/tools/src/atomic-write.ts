@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type BigIntStats } from 'node:fs';
-import { access, lstat, open, rename, unlink } from 'node:fs/promises';
+import { access, lstat, open, opendir, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { ToolError, refusal, systemCode } from './errors.js';
 import type { OpenDirectory } from './open-confined.js';
@@ -30,7 +30,7 @@ const NEW_FILE_MODE = 0o666;
 export async function writeAtomically(write: AtomicWrite): Promise<void> {
   const { directory, name } = write;
   await requireWritable(write);
-  const temporary = directory.at(`.stint-${process.pid}-${randomBytes(6).toString('hex')}.tmp`);
+  const temporary = directory.at(temporaryName());
   try {
     await writeTemporary(temporary, write);
     await directory.verify();
@@ -48,6 +48,33 @@ export async function writeAtomically(write: AtomicWrite): Promise<void> {
       cause,
     });
   });
+}
+
+/** Removes temporary files that killed processes left in the folder; looks at a bounded number of entries. */
+export async function sweepLeftovers(directory: OpenDirectory): Promise<void> {
+  let left = MAX_SWEPT;
+  for await (const { name } of await opendir(directory.at('.'))) {
+    const pid = TEMPORARY.exec(name)?.[1];
+    if (pid !== undefined && !isRunning(Number(pid))) await unlink(directory.at(name)).catch(() => {}); // another sweep was faster
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+const TEMPORARY = /^\.stint-(\d+)-[0-9a-f]{12}\.tmp$/;
+const MAX_SWEPT = 5_000;
+
+function temporaryName(): string {
+  return `.stint-${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
 }
 
 /** Facts of an entry, or undefined if there is none. Links are not followed. */

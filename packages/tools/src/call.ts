@@ -4,7 +4,14 @@ import { isToolError, messageOf } from './errors.js';
 import type { OutputStore } from './output-store.js';
 import type { ProcessRecord } from './process-record.js';
 import { boundResult, failure, resultOfError, resultOfValue, type RawResult, type ToolResult } from './result.js';
-import type { InputFact, Tool, ToolContext, ToolProgress, WorkspaceFacts } from './tool.js';
+import {
+  DEFAULT_TIMEOUT_MS,
+  type InputFact,
+  type Tool,
+  type ToolContext,
+  type ToolProgress,
+  type WorkspaceFacts,
+} from './tool.js';
 
 /** What a caller gives with a call. */
 export interface CallContext {
@@ -176,8 +183,15 @@ function toolContext(context: CallContext, deadline: Deadline, outputs: OutputSt
   };
 }
 
+/** A limit that cannot be worked out is the usual one. */
 function limitOf(tool: Tool, input: unknown): number {
-  return typeof tool.timeoutMs === 'function' ? tool.timeoutMs(input) : tool.timeoutMs;
+  if (typeof tool.timeoutMs === 'number') return tool.timeoutMs;
+  try {
+    const limitMs: unknown = tool.timeoutMs(input);
+    return typeof limitMs === 'number' && !Number.isNaN(limitMs) ? limitMs : DEFAULT_TIMEOUT_MS;
+  } catch {
+    return DEFAULT_TIMEOUT_MS;
+  }
 }
 
 function factOf(fact: InputFact<unknown>, input: unknown, dangerous: boolean): boolean {

@@ -156,6 +156,7 @@ test('a workspace that is named through a link works, one that does not exist is
   expect((await call('write_file', { path: 'x.txt', content: '1' })).ok).toBe(true);
   expect(readFileSync(join(root, 'x.txt'), 'utf8')).toBe('1');
   expect(() => openWorkspace(join(outside, 'nope'))).toThrow(/not a folder/);
+  for (const folder of ['/', '/proc', '/dev']) expect(() => openWorkspace(folder)).toThrow(/not a folder/);
 });
 
 test('read mode has no tool that writes and no shell', () => {

@@ -18,7 +18,7 @@ export interface McpConnectionOptions extends McpToolOptions {
 export interface McpConnection extends McpTools, AsyncDisposable {
   /** Told after the list changed. Returns a function that ends it. */
   onChange(listener: (tools: McpTools) => void): () => void;
-  /** Registers the tools, and keeps the registry in step with the server's list. Returns a function that removes them. */
+  /** Registers the tools, and keeps the registry in step with the server's list; a name that is taken is left out. Returns a function that removes them. */
   registerIn(registry: ToolRegistry): () => void;
   /** Ends the connection and every process of a server that was started here. */
   close(): Promise<void>;

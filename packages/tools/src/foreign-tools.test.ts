@@ -75,6 +75,31 @@ test('a zod schema of another copy of zod validates and shows its JSON Schema', 
   expect(registry.definitions()[0]?.inputSchema).toMatchObject({ properties: { n: { type: 'number', minimum: 3 } } });
 });
 
+test('a tool written for an MCP server registers unchanged; its hints count, its errors are failures', async () => {
+  const word = randomWord();
+  const tools = {
+    find: {
+      description: 'Finds',
+      inputSchema: z.object({ what: z.string() }),
+      annotations: { readOnlyHint: true },
+      handler: async ({ what }: { what: string }, { signal }: { signal: AbortSignal }) => ({
+        content: [{ type: 'text', text: `${what} ${word} ${signal.aborted}` }],
+      }),
+    },
+    fail: { handler: () => ({ content: [{ type: 'text', text: word }], isError: true }) },
+  };
+  const registry = createRegistry(tools);
+  expect((await registry.call('find', { what: 'x' }, callContext())).output).toBe(`x ${word} false`);
+  expect(await registry.call('find', {}, callContext())).toMatchObject({ code: 'invalid_input' });
+  expect(registry.get('find')).toMatchObject({ readOnly: true, destructive: false });
+  expect(await registry.call('fail', {}, callContext())).toMatchObject({
+    ok: false,
+    output: word,
+    errorEffect: 'unknown',
+  });
+  expect(registry.get('fail')).toMatchObject({ readOnly: false, destructive: true });
+});
+
 test('a value that is no tool is refused with its name', () => {
   expect(() => createRegistry({ broken: { description: 'no function', inputSchema: {} } })).toThrow(
     /"broken" is not a tool/,

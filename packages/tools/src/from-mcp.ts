@@ -4,6 +4,9 @@ import type { McpResult } from './mcp-content.js';
 import { type McpToolOptions, type McpTools, mcpTools } from './mcp-tools.js';
 import type { ToolContext } from './tool.js';
 
+/** What is needed of a client of `@modelcontextprotocol/sdk`, of any copy. */
+export type McpClient = Pick<Client, 'request'>;
+
 const MAX_PAGES = 50;
 const MAX_TOOLS = 500;
 /** The registry keeps the time of a call; the SDK's own limit must not come first. */
@@ -15,7 +18,7 @@ const SDK_TIMEOUT_MS = 2 ** 31 - 1;
  * @throws ToolError `invalid_server_name`, `listing_failed`
  */
 export async function fromMcp(
-  client: Client,
+  client: McpClient,
   options: McpToolOptions & { readonly signal?: AbortSignal },
 ): Promise<McpTools> {
   requireServerName(options.name);
@@ -33,7 +36,7 @@ export function requireServerName(name: string): void {
 }
 
 /** All tools as the server lists them, unchecked: one malformed entry must not hide the others. */
-export async function listMcpTools(client: Client, signal?: AbortSignal): Promise<readonly unknown[]> {
+export async function listMcpTools(client: McpClient, signal?: AbortSignal): Promise<readonly unknown[]> {
   const { ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
   const listed: unknown[] = [];
   let cursor: string | undefined;
@@ -57,7 +60,7 @@ export async function listMcpTools(client: Client, signal?: AbortSignal): Promis
 
 /** One call: progress extends its limit, an abort is passed on to the server. */
 export async function callMcpTool(
-  client: Client,
+  client: McpClient,
   name: string,
   input: Readonly<Record<string, unknown>>,
   context: ToolContext,

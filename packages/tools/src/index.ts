@@ -13,8 +13,8 @@ export { SETTLE_GRACE_MS, type CallContext, type CallFacts } from './call.js';
 export { connectMcp, type McpConnection, type McpConnectionOptions } from './connect-mcp.js';
 export { ToolError, isToolError, type ErrorEffect, type ToolErrorOptions } from './errors.js';
 export type { FetchOptions } from './fetch-url.js';
-export { isToolLike, toTool, type AiSdkTool, type ToolLike } from './foreign-tools.js';
-export { fromMcp } from './from-mcp.js';
+export { isToolLike, toTool, type AiSdkTool, type McpShapedTool, type ToolLike } from './foreign-tools.js';
+export { fromMcp, type McpClient } from './from-mcp.js';
 export { loadTools, type LoadedTools, type LoadProblem, type LoadToolsOptions } from './load-tools.js';
 export type { McpServerAddress } from './mcp-link.js';
 export type { McpToolOptions, McpTools, RefusedMcpTool } from './mcp-tools.js';
@@ -37,6 +37,7 @@ export { scrubEnvironment, type Environment } from './shell-environment.js';
 export type { ShellOptions } from './shell.js';
 export type { TodoItem, TodoOptions } from './todo-write.js';
 export {
+  annotationsOf,
   defineTool,
   isToolName,
   type ApprovalFacts,

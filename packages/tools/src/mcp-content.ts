@@ -1,4 +1,5 @@
 import { excerpt } from './bounded-text.js';
+import { type ToolReply, reply } from './reply.js';
 
 /** A result of `tools/call`, read without trust. */
 export interface McpResult {
@@ -7,11 +8,20 @@ export interface McpResult {
   readonly isError?: unknown;
 }
 
+/** A result as a tool's reply. What an error left behind is unknown: MCP has no word for it. */
+export function mcpReply(result: McpResult): ToolReply {
+  const text = mcpText(result);
+  const structured = result.structuredContent === undefined ? {} : { structured: result.structuredContent };
+  if (result.isError !== true) return reply({ text, ...structured });
+  const said = text === '' ? 'The tool failed without a message.' : text;
+  return reply({ text: said, ...structured, failure: { code: 'tool_failed', errorEffect: 'unknown' } });
+}
+
 /**
  * The text of a result: text parts and embedded texts as they are, anything else as one line that says what it was.
  * Structured content stands in where there is no content.
  */
-export function mcpText(result: McpResult): string {
+function mcpText(result: McpResult): string {
   const parts = Array.isArray(result.content) ? result.content.map(partText) : [];
   if (parts.length > 0) return parts.join('\n');
   return result.structuredContent === undefined ? '' : JSON.stringify(result.structuredContent);

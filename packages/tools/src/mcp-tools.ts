@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { headText } from './bounded-text.js';
 import { messageOf } from './errors.js';
 import { compileJsonSchema } from './json-schema-validator.js';
-import { type McpResult, mcpText } from './mcp-content.js';
-import { type ToolReply, reply } from './reply.js';
+import { type McpResult, mcpReply } from './mcp-content.js';
 import { type JsonSchema, type Tool, type ToolAnnotations, type ToolContext, defineTool, isToolName } from './tool.js';
 
 /** How a server's tools are brought in. */
@@ -86,18 +85,7 @@ function mcpTool(entry: unknown, call: McpCaller, options: McpToolOptions): Tool
     outputLimitBytes: options.outputLimitBytes ?? 32_768,
     source: `mcp:${options.name}`,
     annotations,
-    execute: async (input, context) => toReply(await call(name, input, context)),
-  });
-}
-
-function toReply(result: McpResult): ToolReply {
-  const text = mcpText(result);
-  const structured = result.structuredContent === undefined ? {} : { structured: result.structuredContent };
-  if (result.isError !== true) return reply({ text, ...structured });
-  return reply({
-    text: text === '' ? 'The tool failed without a message.' : text,
-    ...structured,
-    failure: { code: 'tool_failed', errorEffect: 'unknown' },
+    execute: async (input, context) => mcpReply(await call(name, input, context)),
   });
 }
 

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { entryFacts, writeAtomically } from './atomic-write.js';
+import { entryFacts, sweepLeftovers, writeAtomically } from './atomic-write.js';
 import { ToolError, refusal, systemCode } from './errors.js';
 import { openDirectory } from './open-confined.js';
 import type { ToolContext } from './tool.js';
@@ -30,7 +30,7 @@ export async function replaceFile(
   const folder = dirname(path.real);
   const missing = options.replaces === undefined ? await missingFolders(state.workspace, folder) : [];
   try {
-    await write(state.workspace, path, content, options);
+    await write(state, path, content, options);
   } catch (error) {
     await removeFolders(state.workspace, missing);
     throw error;
@@ -69,14 +69,17 @@ export async function removeFile(
 }
 
 async function write(
-  workspace: Workspace,
+  state: WorkspaceState,
   path: ConfinedPath,
   content: Buffer,
   options: ReplaceOptions,
 ): Promise<void> {
   const { replaces, context, mode } = options;
-  const directory = await openDirectory(workspace, dirname(path.real), { create: replaces === undefined });
+  const folder = dirname(path.real);
+  const directory = await openDirectory(state.workspace, folder, { create: replaces === undefined });
   try {
+    if (!state.swept.has(folder)) await sweepLeftovers(directory);
+    state.swept.add(folder);
     const beforeRename = (): void => {
       if (context.signal.aborted) throw refusal('aborted', `"${path.shown}" was not written: the call was stopped.`);
       context.gate?.('tool:during');

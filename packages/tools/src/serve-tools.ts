@@ -5,7 +5,7 @@ import type { CallContext } from './call.js';
 import type { ToolRegistry } from './registry.js';
 import { type ToolResult, failure } from './result.js';
 import { inputJsonSchema } from './schema.js';
-import type { Tool, ToolAnnotations, ToolProgress, WorkspaceFacts } from './tool.js';
+import { annotationsOf, type Tool, type ToolAnnotations, type ToolProgress, type WorkspaceFacts } from './tool.js';
 
 /** Options of {@link serveTools}. */
 export interface ServeToolsOptions {
@@ -128,12 +128,6 @@ function describe(tool: Tool): {
     name: tool.name,
     description: tool.description,
     inputSchema,
-    annotations: { ...hints(tool), ...tool.annotations },
+    annotations: annotationsOf(tool),
   };
-}
-
-/** A fact that depends on the input is hinted at as the dangerous case. */
-function hints({ readOnly, destructive }: Tool): ToolAnnotations {
-  const readOnlyHint = readOnly === true;
-  return { readOnlyHint, destructiveHint: !readOnlyHint && destructive !== false };
 }

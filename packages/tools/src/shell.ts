@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ToolError, messageOf } from './errors.js';
+import { ToolError, messageOf, refusal } from './errors.js';
 import { type HeldCommand, defaultShellPath, holdCommand } from './held-command.js';
 import { OutputCapture } from './output-capture.js';
 import type { OutputStore } from './output-store.js';
@@ -21,7 +21,7 @@ export interface ShellOptions {
   readonly shellPath?: string;
   /** Limit of a command that names none, ms. @default 90_000 */
   readonly timeoutMs?: number;
-  /** Time between TERM and KILL, ms. @default 1_000 */
+  /** Time between TERM and KILL, ms, at most 5_000. @default 1_000 */
   readonly killGraceMs?: number;
   /** Most output bytes kept in the output file. @default 67_108_864 (64 MiB) */
   readonly keptOutputBytes?: number;
@@ -36,6 +36,8 @@ interface ShellInput {
 }
 
 const MAX_TIMEOUT_MS = 600_000;
+/** Well below the time a call has to settle. */
+const MAX_KILL_GRACE_MS = 5_000;
 /** Output that is on its way when the last process has ended arrives within this time. */
 const DRAIN_MS = 1_000;
 
@@ -45,6 +47,7 @@ Nobody can answer prompts: standard input is at its end and there is no terminal
 
 /** The tool `shell`. */
 export function shellTool(state: WorkspaceState, options: ShellOptions = {}): Tool {
+  checkOptions(options);
   return defineTool({
     name: 'shell',
     description,
@@ -67,27 +70,45 @@ export function shellTool(state: WorkspaceState, options: ShellOptions = {}): To
   });
 }
 
+function checkOptions({ killGraceMs = 0, timeoutMs = 1, keptOutputBytes = 0 }: ShellOptions): void {
+  const isWithin = (value: number, least: number, most: number) =>
+    Number.isSafeInteger(value) && value >= least && value <= most;
+  if (!isWithin(killGraceMs, 0, MAX_KILL_GRACE_MS))
+    throw refusal('invalid_option', `killGraceMs is ${killGraceMs}; it must be 0 to ${MAX_KILL_GRACE_MS}.`);
+  if (!isWithin(timeoutMs, 1, MAX_TIMEOUT_MS))
+    throw refusal('invalid_option', `timeoutMs is ${timeoutMs}; it must be 1 to ${MAX_TIMEOUT_MS}.`);
+  if (!isWithin(keptOutputBytes, 0, Number.MAX_SAFE_INTEGER))
+    throw refusal('invalid_option', `keptOutputBytes is ${keptOutputBytes}; it must be a whole number.`);
+}
+
 async function runCommand(
   state: WorkspaceState,
   options: ShellOptions,
   input: ShellInput,
   context: ToolContext,
 ): Promise<ToolReply> {
-  const held = await hold(state, options, input, context);
   const kept = await context.outputs.create();
   try {
     const capture = new OutputCapture(kept.file, options.keptOutputBytes ?? 64 * 1024 * 1024);
-    held.output.on('data', (chunk: Buffer) => capture.add(chunk));
-    const closed = new Promise<void>((resolve) => held.output.once('close', () => resolve()));
-    await announce(held, options, context);
-    return await follow(held, capture, closed, { options, context, outputs: context.outputs, handle: kept.handle });
+    const held = await hold(state, options, input, context);
+    return await runHeld(held, capture, { options, context, outputs: context.outputs, handle: kept.handle });
   } catch (error) {
     await context.outputs.remove(kept.handle);
     throw error;
   } finally {
+    await kept.file.close();
+  }
+}
+
+async function runHeld(held: HeldCommand, capture: OutputCapture, facts: Following): Promise<ToolReply> {
+  try {
+    held.output.on('data', (chunk: Buffer) => capture.add(chunk));
+    const closed = new Promise<void>((resolve) => held.output.once('close', () => resolve()));
+    await announce(held, facts.options, facts.context);
+    return await follow(held, capture, closed, facts);
+  } finally {
     held.tree.unwatch();
     held.dispose();
-    await kept.file.close();
   }
 }
 

@@ -126,6 +126,9 @@ export interface Tool extends ToolDefinition {
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** Limit of a call that names none. */
+export const DEFAULT_TIMEOUT_MS = 90_000;
+
 /** Smallest `outputLimitBytes`: room for the marker that says where the rest is. */
 export const MIN_OUTPUT_LIMIT_BYTES = 512;
 
@@ -143,12 +146,21 @@ export function defineTool<const Schema extends InputSchema>(definition: ToolDef
     concurrencySafe: (definition.concurrencySafe ?? false) as InputFact<unknown>,
     errorOutput: definition.errorOutput === undefined ? 'json-error-envelope' : definition.errorOutput,
     sideEffectScope: definition.sideEffectScope ?? 'external',
-    timeoutMs: (definition.timeoutMs ?? 90_000) as Tool['timeoutMs'],
+    timeoutMs: (definition.timeoutMs ?? DEFAULT_TIMEOUT_MS) as Tool['timeoutMs'],
     absoluteTimeoutMs: definition.absoluteTimeoutMs ?? 0,
     aliases: Object.freeze([...(definition.aliases ?? [])]),
     outputLimitBytes: definition.outputLimitBytes ?? 32_768,
     source: definition.source ?? 'custom',
   });
+}
+
+/**
+ * Hints for a listing: those the tool gives, and where it gives none, those that follow from its facts. A fact that
+ * depends on the input is hinted at as the dangerous case.
+ */
+export function annotationsOf({ readOnly, destructive, annotations }: Tool): ToolAnnotations {
+  const readOnlyHint = readOnly === true;
+  return { readOnlyHint, destructiveHint: !readOnlyHint && destructive !== false, ...annotations };
 }
 
 /** True if the name is one that every provider accepts. */

@@ -7,4 +7,6 @@ export interface WorkspaceState {
   readonly workspace: Workspace;
   readonly versions: FileVersions;
   readonly outputs: OutputStore;
+  /** Folders whose leftovers of killed processes have been looked for. */
+  readonly swept: Set<string>;
 }

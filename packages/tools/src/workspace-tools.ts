@@ -38,6 +38,7 @@ export function workspaceTools(options: WorkspaceToolsOptions): readonly Tool[] 
   const state: WorkspaceState = {
     workspace: openWorkspace(options.root),
     versions: createFileVersions(),
+    swept: new Set(),
     outputs:
       options.dataDir === undefined
         ? temporaryOutputStore()

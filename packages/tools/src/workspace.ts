@@ -19,17 +19,21 @@ export interface ConfinedPath {
   readonly real: string;
 }
 
-/** @throws ToolError `invalid_workspace` when the folder does not exist */
+/** Folders that hold, or are, a view of the running system; among it the environment of this process. */
+const NO_WORKSPACE: readonly string[] = ['/', '/proc', '/sys', '/dev'];
+
+/** @throws ToolError `invalid_workspace` when the folder does not exist, or is the root of the disk or of the system */
 export function openWorkspace(root: string): Workspace {
   const named = resolve(root);
   try {
     const real = realpathSync.native(named);
     if (!statSync(real).isDirectory()) throw new Error('not a directory');
+    if (NO_WORKSPACE.some((folder) => real === folder)) throw new Error('a folder of the system');
     return Object.freeze({ root: real, named });
   } catch (cause) {
     throw refusal(
       'invalid_workspace',
-      `The workspace ${JSON.stringify(root)} is not a folder that can be opened.`,
+      `The workspace ${JSON.stringify(root)} is not a folder that can be a workspace.`,
       cause,
     );
   }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { randomWord, testWorkspace, treeHash } from './workspace.test.helper.js';
@@ -57,5 +57,8 @@ test('after kill -9 in the middle of a write the file is the old one, whole', as
   const [, signal] = await once(child, 'exit');
   expect(signal).toBe('SIGKILL');
   expect(text('a.txt')).toBe(old);
-  expect(existsSync(root)).toBe(true);
+  expect(readdirSync(root)).toHaveLength(2); // and its temporary file
+  const restarted = testWorkspace({ root });
+  expect((await restarted.call('write_file', { path: 'b.txt', content: 'b' })).ok).toBe(true);
+  expect(readdirSync(root)).toEqual(['a.txt', 'b.txt']);
 });
