@@ -2,6 +2,8 @@ import { all, type Context, one, run, type Transaction } from '@stint/storage';
 import { actionTransitions, type ActionTrigger, satisfiesDependents } from './action-transitions.js';
 import { freeingCommand } from './attention.js';
 import { writeEvent } from './events.js';
+import { findActionLocked } from './lock.js';
+import { readOutlines } from './action-outlines.js';
 import { workItemLimits } from './limits.js';
 import type { Action, AttentionCode, Run } from './records.js';
 import { type StoredRow, toAction, toRun } from './rows.js';
@@ -154,22 +156,22 @@ export function* lockActions(_ctx: Context, itemId: string): Transaction<readonl
 
 /** Unlocks what has all its dependencies settled, and locks what a patch made wait again. */
 export function* relockActions(ctx: Context, itemId: string): Transaction<void> {
-  const actions = yield* lockActions(ctx, itemId);
-  const settled = new Set(actions.filter((action) => satisfiesDependents(action.status)).map((action) => action.slug));
-  for (const action of actions) {
-    const free = action.dependencies.every((slug) => settled.has(slug));
-    if (action.status === 'blocked' && free) {
-      yield* moveAction(ctx, action, {
-        on: 'unlock',
-        by: 'system',
-        change: { readyAt: ctx.now, notBefore: action.notBefore },
-      });
-    } else if (action.status === 'ready' && !free) {
-      yield* moveAction(ctx, action, {
-        on: 'lock',
-        by: 'system',
-        change: { readyAt: null, notBefore: action.notBefore },
-      });
-    }
+  const outlines = yield* readOutlines(ctx, itemId);
+  const settled = new Set(outlines.filter(({ status }) => satisfiesDependents(status)).map(({ slug }) => slug));
+  for (const { id, status, dependencies } of outlines) {
+    const free = dependencies.every((slug) => settled.has(slug));
+    if (status === 'blocked' && free) yield* relock(ctx, id, { on: 'unlock', readyAt: ctx.now });
+    else if (status === 'ready' && !free) yield* relock(ctx, id, { on: 'lock', readyAt: null });
   }
+}
+
+function* relock(
+  ctx: Context,
+  actionId: string,
+  move: { readonly on: 'lock' | 'unlock'; readonly readyAt: number | null },
+): Transaction<void> {
+  const action = yield* findActionLocked(ctx, actionId);
+  if (action === undefined) return;
+  const change = { readyAt: move.readyAt, notBefore: action.notBefore };
+  yield* moveAction(ctx, action, { on: move.on, by: 'system', change });
 }

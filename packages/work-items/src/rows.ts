@@ -101,21 +101,28 @@ function toTrouble(row: StoredRow): WorkItem['coordinatorTrouble'] {
   };
 }
 
-export function toAction(row: StoredRow): Action {
+/** The part of an Action that `toAction` shares with an outline. */
+export function toActionOutline(row: StoredRow) {
   return {
     id: text(row, 'id'),
     itemId: text(row, 'item_id'),
     slug: text(row, 'slug'),
-    ordinal: integer(row, 'ordinal'),
     kind: text(row, 'kind') as ActionKind,
     status: text(row, 'status') as ActionStatus,
     attention: toActionAttention(row),
+    dependencies: json<string[]>(row, 'dependencies'),
+    checkpoint: integer(row, 'checkpoint') === 1,
+  };
+}
+
+export function toAction(row: StoredRow): Action {
+  return {
+    ...toActionOutline(row),
+    ordinal: integer(row, 'ordinal'),
     objective: text(row, 'objective'),
     approach: text(row, 'approach'),
     expectedResult: text(row, 'expected_result'),
-    dependencies: json<string[]>(row, 'dependencies'),
     workspaceMode: text(row, 'workspace_mode') as WorkspaceMode,
-    checkpoint: integer(row, 'checkpoint') === 1,
     generation: integer(row, 'generation'),
     specHash: text(row, 'spec_hash'),
     leaseEpoch: integer(row, 'lease_epoch'),

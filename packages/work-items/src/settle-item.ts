@@ -1,13 +1,13 @@
 import { all, type Context, one, run, type Transaction } from '@stint/storage';
+import { readOutlines } from './action-outlines.js';
 import { workItemLimits } from './limits.js';
 import { type DerivedStatus, deriveStatus, type StatusInput } from './derive-status.js';
 import { writeEvent } from './events.js';
 import { lockItem } from './lock.js';
 import type { ItemStatus } from './records.js';
-import { type StoredRow, toAction, toQuestion } from './rows.js';
+import { type StoredRow, toQuestion } from './rows.js';
 import { cutText } from './text.js';
 
-const selectActions = 'SELECT * FROM work_actions WHERE item_id = ? ORDER BY ordinal';
 const countOpenMailbox = "SELECT COUNT(*) AS count FROM work_mailbox WHERE item_id = ? AND status <> 'done'";
 const countThinking = "SELECT COUNT(*) AS count FROM work_coordinator_turns WHERE item_id = ? AND status = 'thinking'";
 const selectOpenQuestions = "SELECT * FROM work_questions WHERE item_id = ? AND status = 'asked' ORDER BY asked_at, id";
@@ -39,13 +39,12 @@ export function* settleItem(ctx: Context, itemId: string): Transaction<ItemStatu
 /** Reads what {@link deriveStatus} needs. */
 export function* readStatusInput(ctx: Context, itemId: string): Transaction<StatusInput> {
   const item = yield* lockItem(ctx, itemId);
-  const actions = yield* all<StoredRow>(selectActions, [itemId]);
   const mailbox = yield* one<{ count: number }>(countOpenMailbox, [itemId]);
   const thinking = yield* one<{ count: number }>(countThinking, [itemId]);
   const questions = yield* all<StoredRow>(selectOpenQuestions, [itemId]);
   return {
     item,
-    actions: actions.map(toAction),
+    actions: yield* readOutlines(ctx, itemId),
     thinking: Number(thinking?.count ?? 0) > 0,
     openMailboxCount: Number(mailbox?.count ?? 0),
     openQuestions: questions.map(toQuestion),

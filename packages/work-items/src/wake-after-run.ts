@@ -1,11 +1,12 @@
 import { all, type Context, one, type Transaction } from '@stint/storage';
+import { type ActionOutline, readOutlines } from './action-outlines.js';
 import { isUnfinished } from './action-transitions.js';
 import { countingRuns, gatePasses, resultOfGate } from './final-result.js';
 import { finishItem } from './finish-item.js';
 import { lockItem } from './lock.js';
 import { openEntries, wakeCoordinator } from './mailbox.js';
 import { lockActions } from './move-action.js';
-import type { Action, MailboxEntry, MailboxKind } from './records.js';
+import type { MailboxEntry, MailboxKind } from './records.js';
 import { type StoredRow, toRun } from './rows.js';
 
 const selectCompletedRuns =
@@ -30,10 +31,10 @@ export function* wakeAfterRun(
   ctx: Context,
   ended: { readonly itemId: string; readonly actionId: string; readonly runId: string },
 ): Transaction<boolean> {
-  const actions = yield* lockActions(ctx, ended.itemId);
+  const actions = yield* readOutlines(ctx, ended.itemId);
   const action = actions.find((candidate) => candidate.id === ended.actionId);
   if (action === undefined) return false;
-  if (action.status === 'completed' && (yield* completeByGate(ctx, action, actions, ended.runId))) return true;
+  if (mayBeGate(action, actions) && (yield* completeByGate(ctx, ended))) return true;
   const settled = action.status === 'failed' || (action.checkpoint && action.status === 'completed');
   const usedUp = !actions.some((other) => ['ready', 'running', 'waiting'].includes(other.status));
   const payload = { actionId: action.id, runId: ended.runId, status: action.status };
@@ -47,16 +48,24 @@ export function* wakeAfterRun(
   return false;
 }
 
-function* completeByGate(ctx: Context, gate: Action, actions: readonly Action[], runId: string): Transaction<boolean> {
-  const item = yield* lockItem(ctx, gate.itemId);
-  if (gate.kind === 'work' || gate.outcome === null || gate.checkpoint || item.claimsHeld) return false;
-  if (actions.some((action) => isUnfinished(action.status)) || !gatePasses(item, gate.outcome)) return false;
-  if ((yield* openEntries(ctx, item.id)).some(holdsCompletion)) return false;
-  const inputs = yield* one<{ count: number }>(countOpenInputs, [item.id]);
+/** A gate is no mere work, ends the plan, and leaves no checkpoint's decision open. */
+function mayBeGate(action: ActionOutline, actions: readonly ActionOutline[]): boolean {
+  const isLast = action.status === 'completed' && !actions.some((other) => isUnfinished(other.status));
+  return isLast && action.kind !== 'work' && !action.checkpoint;
+}
+
+function* completeByGate(
+  ctx: Context,
+  { itemId, runId }: { readonly itemId: string; readonly runId: string },
+): Transaction<boolean> {
+  const item = yield* lockItem(ctx, itemId);
+  if (item.claimsHeld || (yield* openEntries(ctx, itemId)).some(holdsCompletion)) return false;
+  const inputs = yield* one<{ count: number }>(countOpenInputs, [itemId]);
   if (Number(inputs?.count ?? 0) > 0) return false;
-  const runs = (yield* all<StoredRow>(selectCompletedRuns, [item.id])).map(toRun);
-  const run = runs.find((candidate) => candidate.id === runId);
-  if (run === undefined) return false;
-  yield* finishItem(ctx, item.id, resultOfGate(item, run, gate.outcome, countingRuns(actions, runs)));
+  const runs = (yield* all<StoredRow>(selectCompletedRuns, [itemId])).map(toRun);
+  const gate = runs.find((candidate) => candidate.id === runId);
+  if (gate === undefined || gate.outcome === null || !gatePasses(item, gate.outcome)) return false;
+  const counting = countingRuns(yield* lockActions(ctx, itemId), runs);
+  yield* finishItem(ctx, itemId, resultOfGate(item, gate, gate.outcome, counting));
   return true;
 }
