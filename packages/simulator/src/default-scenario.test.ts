@@ -1,117 +1,53 @@
-import { writeFileSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { coordinate, type Item, runItem, runShell } from './mini-agent.test.support.js';
-import { families, makeSample, type Sample } from './sample-repository.test.support.js';
-import { type Simulator, startSimulator } from './server.js';
+import { coordinate, runItem, runShell } from './mini-agent.test.support.js';
+import { families } from './sample-repository.test.support.js';
+import { openBench, type ScenarioBench } from './scenario-bench.test.support.js';
 
 const firstSeed = Math.floor(Math.random() * 1_000_000);
-let simulator: Simulator;
-const roots: string[] = [];
-
+let bench: ScenarioBench;
 beforeAll(async () => {
-  simulator = await startSimulator();
+  bench = await openBench();
 });
-afterAll(async () => {
-  await simulator.close();
-  await Promise.all(roots.map((root) => rm(root, { recursive: true })));
-});
-
-async function sample(seed: number, family?: Sample['family']): Promise<Sample> {
-  const made = await makeSample(seed, family);
-  roots.push(made.root);
-  return made;
-}
-
-function itemFor(root: string | null, more: Partial<Item> = {}): Item {
-  const deliveryTarget = root === null ? 'response' : 'workspace_files';
-  return { url: simulator.url, model: 'default', root, goal: 'make the failing test pass', deliveryTarget, ...more };
-}
+afterAll(() => bench[Symbol.asyncDispose]());
 
 describe(`the default scenario on samples from seed ${firstSeed}`, () => {
-  test.each(families.flatMap((family) => [0, 1].map((more) => [family, more] as const)))(
-    'repairs a wrong %s from what it read (draw %i)',
-    async (family, more) => {
-      const drawn = await sample(firstSeed + more, family);
-      const results = await runItem(itemFor(drawn.root));
-      const told = JSON.stringify(results.map(({ outcome }) => outcome['summary']));
-      expect(
-        results.map(({ id, outcome }) => [id, outcome['status']]),
-        told,
-      ).toEqual([
-        ['inspect', 'completed'],
-        ['repair', 'completed'],
-        ['deliver', 'completed'],
-      ]);
-      expect(await runShell(drawn.root, 'node --test')).toMatch(/^exit code 0/);
-      const [before, after] = [drawn.wrong, await readFile(join(drawn.root, drawn.sourcePath), 'utf8')].map((text) =>
-        text.split('\n'),
-      );
-      expect(after?.filter((line, index) => line !== before?.[index])).toHaveLength(1);
-      expect(results.at(-1)?.outcome['checks']).toMatchObject([
-        { criterionId: 'c1', status: 'passed' },
-        { criterionId: 'c2', status: 'passed' },
-      ]);
-    },
-  );
+  test.each(families)('repairs a wrong %s from what it read', async (family) => {
+    const drawn = await bench.sample(firstSeed, family);
+    const results = await runItem(bench.itemFor(drawn.root));
+    const told = JSON.stringify(results.map(({ outcome }) => outcome['summary']));
+    expect(
+      results.map(({ id, outcome }) => [id, outcome['status']]),
+      told,
+    ).toEqual([
+      ['inspect', 'completed'],
+      ['repair', 'completed'],
+      ['deliver', 'completed'],
+    ]);
+    expect(await runShell(drawn.root, 'node --test')).toMatch(/^exit code 0/);
+    const [before, after] = [drawn.wrong, await readFile(join(drawn.root, drawn.sourcePath), 'utf8')].map((text) =>
+      text.split('\n'),
+    );
+    expect(after?.filter((line, index) => line !== before?.[index])).toHaveLength(1);
+    expect(results.at(-1)?.outcome['checks']).toMatchObject([
+      { criterionId: 'c1', status: 'passed' },
+      { criterionId: 'c2', status: 'passed' },
+    ]);
+  });
 
   test.each(['list_directory', 'read_file', 'shell'])('is stuck when %s gives nothing back', async (tool) => {
-    const { root } = await sample(firstSeed + 7);
-    const results = await runItem(itemFor(root, { tamper: (name, result) => (name === tool ? '' : result) }));
+    const { root } = await bench.sample(firstSeed + 7);
+    const results = await runItem(bench.itemFor(root, { tamper: (name, result) => (name === tool ? '' : result) }));
     expect(results.at(-1)?.outcome).toMatchObject({ status: 'failed', summary: expect.stringMatching(/^stuck/) });
   });
 
-  test.each([
-    [
-      'was interrupted before it changed anything',
-      'Interrupted before it changed anything. You may make the call again.',
-      false,
-    ],
-    ['was done although its output is lost', 'Interrupted, but it was done; its output is lost.', true],
-    ['is said to be done and is not', 'Interrupted, but it was done; its output is lost.', false],
-    [
-      'ended unknown but took',
-      'Interrupted; the outcome is unknown. Check what the call did before you repeat it.',
-      true,
-    ],
-    [
-      'ended unknown and did not take',
-      'Interrupted; the outcome is unknown. Check what the call did before you repeat it.',
-      false,
-    ],
-  ])('repairs all the same when its edit %s', async (_, said, takes) => {
-    const drawn = await sample(firstSeed + 11);
-    let first = true;
-    const tamper = (name: string, result: string) => {
-      if (name !== 'edit_file' || !first) return result;
-      first = false;
-      if (!takes) writeFileSync(join(drawn.root, drawn.sourcePath), drawn.wrong);
-      return said;
-    };
-    const results = await runItem(itemFor(drawn.root, { tamper }));
-    expect(results.map(({ outcome }) => outcome['summary'])).toHaveLength(3);
-    expect(await readFile(join(drawn.root, drawn.sourcePath), 'utf8')).toBe(drawn.right);
-  });
-
-  test.each(['list_directory', 'read_file', 'shell'])('makes a call of %s again that was not run', async (tool) => {
-    const drawn = await sample(firstSeed + 13);
-    let first = true;
-    const tamper = (name: string, result: string) => {
-      if (name !== tool || !first) return result;
-      first = false;
-      return 'Not run: the run was stopped.';
-    };
-    const results = await runItem(itemFor(drawn.root, { tamper }));
-    expect(results.map(({ outcome }) => outcome['status'])).toEqual(['completed', 'completed', 'completed']);
-  });
-
   test('tries changes one by one, and takes back those that do not help, when it cannot evaluate the source', async () => {
-    const drawn = await sample(firstSeed + 12, 'arithmetic');
+    const drawn = await bench.sample(firstSeed + 12, 'arithmetic');
     const path = join(drawn.root, drawn.sourcePath);
     const beyond = 'function* neverRead() {\n  yield 1;\n}\n';
     await writeFile(path, beyond + drawn.wrong);
-    const results = await runItem(itemFor(drawn.root));
+    const results = await runItem(bench.itemFor(drawn.root));
     expect(results.map(({ outcome }) => outcome['status'])).toEqual(['completed', 'completed', 'completed']);
     expect(await runShell(drawn.root, 'node --test')).toMatch(/^exit code 0/);
     const [before, after] = [beyond + drawn.wrong, await readFile(path, 'utf8')].map((text) => text.split('\n'));
@@ -119,16 +55,16 @@ describe(`the default scenario on samples from seed ${firstSeed}`, () => {
   });
 
   test('is stuck when no single change makes the tests pass, and leaves the files as they were', async () => {
-    const drawn = await sample(firstSeed + 8, 'arithmetic');
+    const drawn = await bench.sample(firstSeed + 8, 'arithmetic');
     const broken = (name: string, result: string) =>
       name === 'shell' ? `exit code 1 after 1 ms\n# pass 0\n# fail 1` : result;
-    const results = await runItem(itemFor(drawn.root, { tamper: broken }));
+    const results = await runItem(bench.itemFor(drawn.root, { tamper: broken }));
     expect(results.at(-1)?.outcome).toMatchObject({ status: 'failed', summary: expect.stringMatching(/^stuck/) });
     expect(await readFile(join(drawn.root, drawn.sourcePath), 'utf8')).toBe(drawn.wrong);
   });
 
   test('answers in words without a work directory', async () => {
-    const [answer] = await runItem(itemFor(null, { goal: 'name three rivers' }));
+    const [answer] = await runItem(bench.itemFor(null, { goal: 'name three rivers' }));
     expect(answer?.outcome).toMatchObject({
       status: 'completed',
       outputs: [{ kind: 'response', value: expect.stringContaining('three rivers') }],
@@ -156,7 +92,7 @@ describe('the Coordinator of the default scenario', () => {
 
   test('completes with the runs that passed each criterion when everything is finished', async () => {
     const decision = JSON.parse(
-      await coordinate(itemFor('/tmp'), { kind: 'plan_used_up' }, [{ id: 'inspect', ...done }]),
+      await coordinate(bench.itemFor('/tmp'), { kind: 'plan_used_up' }, [{ id: 'inspect', ...done }]),
     );
     expect(decision).toMatchObject({
       decision: 'complete',
@@ -170,9 +106,13 @@ describe('the Coordinator of the default scenario', () => {
 
   test('asks the person about a failed Action, and replaces it after the person wrote', async () => {
     const actions = [failed, gate, { id: 'inspect', ...done }];
-    const asked = JSON.parse(await coordinate(itemFor('/tmp'), { kind: 'action_settled', action: 'repair' }, actions));
+    const asked = JSON.parse(
+      await coordinate(bench.itemFor('/tmp'), { kind: 'action_settled', action: 'repair' }, actions),
+    );
     expect(asked).toMatchObject({ decision: 'ask_human', question: expect.stringContaining('stuck: no idea') });
-    const replanned = JSON.parse(await coordinate(itemFor('/tmp'), { kind: 'message', text: 'try again' }, actions));
+    const replanned = JSON.parse(
+      await coordinate(bench.itemFor('/tmp'), { kind: 'message', text: 'try again' }, actions),
+    );
     expect(replanned).toMatchObject({
       decision: 'plan',
       mutations: [
@@ -183,7 +123,7 @@ describe('the Coordinator of the default scenario', () => {
 
   test('plans two Actions that do not depend on each other in the variant parallel', async () => {
     const decision = JSON.parse(
-      await coordinate(itemFor('/tmp', { model: 'simulated:parallel' }), { kind: 'started' }, []),
+      await coordinate(bench.itemFor('/tmp', { model: 'simulated:parallel' }), { kind: 'started' }, []),
     );
     const added = decision.mutations.map(({ action }: { action: { id: string; dependencies: string[] } }) => [
       action.id,

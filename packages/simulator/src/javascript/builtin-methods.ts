@@ -1,4 +1,4 @@
-import { iterate } from './members.js';
+import { iterate } from './iterate.js';
 import { matchText, RegexBox, replaceText } from './regex.js';
 import { Unsupported } from './tokenize.js';
 import { Box, Callable, callable, isObject, toNumber, toText, type Value } from './values.js';

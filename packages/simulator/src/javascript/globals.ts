@@ -1,5 +1,5 @@
 import { makeCollection } from './builtin-methods.js';
-import { iterate } from './members.js';
+import { iterate } from './iterate.js';
 import { Scope } from './scope.js';
 import { Unsupported } from './tokenize.js';
 import { Box, boxOf, Callable, callable, fail, toNumber, toPlain, toText, type Value } from './values.js';

@@ -2,18 +2,19 @@
  * Walks a syntax tree. It runs no code of the host's: every value is one of `values.ts`, every operation one of
  * `operators.ts` and the built-in tables, and every step is counted, so a program that never ends is stopped.
  */
-import { getMember, iterate, setMember } from './members.js';
+import { iterate } from './iterate.js';
+import { getMember, setMember } from './members.js';
 import { applyBinary, applyUnary } from './operators.js';
 import { readRegex } from './regex.js';
 import { Scope } from './scope.js';
-import { runStatements } from './statements.js';
+import { type Evaluator, runStatements } from './statements.js';
 import type { Element, Expression, FunctionBody, Pattern, PatternElement } from './syntax.js';
 import { Unsupported } from './tokenize.js';
 import { Box, Callable, callable, fail, Thrown, TooManySteps, toNumber, toText, type Value } from './values.js';
 
 const deepestCall = 200;
 
-export class Interpreter {
+export class Interpreter implements Evaluator {
   #stepsLeft: number;
   #depth = 0;
 

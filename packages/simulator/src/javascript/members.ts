@@ -1,4 +1,5 @@
 import { arrayMethods, collectionMethods, numberMethods, stringMethods } from './builtin-methods.js';
+import { iterate } from './iterate.js';
 import { RegexBox, regexMember } from './regex.js';
 import { Unsupported } from './tokenize.js';
 import { Box, Callable, fail, toText, type Value } from './values.js';
@@ -22,16 +23,6 @@ export function setMember(object: Value, key: Value, value: Value): void {
   else if (Array.isArray(object) && key === 'length') object.length = Math.min(Number(value), object.length);
   else if (Array.isArray(object)) object[indexOf(key)] = value;
   else throw fail('TypeError', `Cannot set properties of ${String(object)}`);
-}
-
-/** The items a spread or a `for ... of` sees. */
-export function iterate(value: Value): Value[] {
-  if (Array.isArray(value)) return [...value];
-  if (typeof value === 'string') return Array.from(value);
-  if (value instanceof Box && value.entries !== null) {
-    return value.kind === 'map' ? [...value.entries].map((entry) => [...entry]) : [...value.entries.keys()];
-  }
-  throw fail('TypeError', 'value is not iterable');
 }
 
 function stringMember(text: string, key: Value): Value {

@@ -1,5 +1,4 @@
-import type { ExpressionReader } from './parse-expression.js';
-import type { FunctionBody, Pattern, PatternElement, PatternEntry, Statement } from './syntax.js';
+import type { Expression, FunctionBody, Pattern, PatternElement, PatternEntry, Statement } from './syntax.js';
 import type { TokenReader } from './token-reader.js';
 import { Unsupported } from './tokenize.js';
 
@@ -8,9 +7,15 @@ export interface StatementReader {
   blockBody(): readonly Statement[];
 }
 
+/** What reading a function needs of the expression reader. */
+interface Expressions {
+  one(): Expression;
+  propertyKey(): Expression;
+}
+
 interface Parts {
   readonly tokens: TokenReader;
-  readonly expressions: ExpressionReader;
+  readonly expressions: Expressions;
   readonly statements: StatementReader;
 }
 
@@ -46,18 +51,18 @@ function readParameters({ tokens, expressions }: Parts) {
 }
 
 /** A binding pattern: a name, `{...}` or `[...]`. */
-export function readPattern(tokens: TokenReader, expressions: ExpressionReader): Pattern {
+export function readPattern(tokens: TokenReader, expressions: Expressions): Pattern {
   if (tokens.take('{')) return objectPattern(tokens, expressions);
   if (tokens.take('[')) return arrayPattern(tokens, expressions);
   return { type: 'name', name: tokens.name() };
 }
 
-function readElement(tokens: TokenReader, expressions: ExpressionReader): PatternElement {
+function readElement(tokens: TokenReader, expressions: Expressions): PatternElement {
   const target = readPattern(tokens, expressions);
   return { target, byDefault: tokens.take('=') ? expressions.one() : null };
 }
 
-function arrayPattern(tokens: TokenReader, expressions: ExpressionReader): Pattern {
+function arrayPattern(tokens: TokenReader, expressions: Expressions): Pattern {
   const elements: (PatternElement | null)[] = [];
   let rest: Pattern | null = null;
   while (!tokens.take(']')) {
@@ -72,7 +77,7 @@ function arrayPattern(tokens: TokenReader, expressions: ExpressionReader): Patte
   return { type: 'array-pattern', elements, rest };
 }
 
-function objectPattern(tokens: TokenReader, expressions: ExpressionReader): Pattern {
+function objectPattern(tokens: TokenReader, expressions: Expressions): Pattern {
   const entries: PatternEntry[] = [];
   let rest: Pattern | null = null;
   while (!tokens.take('}')) {
@@ -83,7 +88,7 @@ function objectPattern(tokens: TokenReader, expressions: ExpressionReader): Patt
   return { type: 'object-pattern', entries, rest };
 }
 
-function readEntry(tokens: TokenReader, expressions: ExpressionReader): PatternEntry {
+function readEntry(tokens: TokenReader, expressions: Expressions): PatternEntry {
   const { type, raw } = tokens.peek();
   const key = expressions.propertyKey();
   if (tokens.take(':')) return { key, ...readElement(tokens, expressions) };

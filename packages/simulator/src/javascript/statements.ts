@@ -1,9 +1,16 @@
-import type { Interpreter } from './interpreter.js';
-import { iterate } from './members.js';
+import { iterate } from './iterate.js';
 import { Scope } from './scope.js';
-import type { Statement } from './syntax.js';
+import type { Expression, FunctionBody, Pattern, Statement } from './syntax.js';
 import { Unsupported } from './tokenize.js';
 import { Box, Thrown, toText, type Value } from './values.js';
+
+/** What running statements needs of the interpreter. */
+export interface Evaluator {
+  step(): void;
+  evaluate(expression: Expression, scope: Scope): Value;
+  makeFunction(body: FunctionBody, scope: Scope): Value;
+  bind(pattern: Pattern, value: Value, scope: Scope, constant?: boolean): void;
+}
 
 /** How a statement ended other than by its end. */
 export type Ending =
@@ -12,7 +19,7 @@ export type Ending =
   | null;
 
 /** Runs statements in order; function declarations count from the start. */
-export function runStatements(interpreter: Interpreter, body: readonly Statement[], scope: Scope): Ending {
+export function runStatements(interpreter: Evaluator, body: readonly Statement[], scope: Scope): Ending {
   for (const statement of body) hoist(interpreter, statement, scope);
   for (const statement of body) {
     const ending = runStatement(interpreter, statement, scope);
@@ -21,7 +28,7 @@ export function runStatements(interpreter: Interpreter, body: readonly Statement
   return null;
 }
 
-function hoist(interpreter: Interpreter, statement: Statement, scope: Scope): void {
+function hoist(interpreter: Evaluator, statement: Statement, scope: Scope): void {
   const declared = statement.type === 'export' ? statement.declaration : statement;
   if (declared.type === 'function') {
     scope.declare(declared.function.name, interpreter.makeFunction(declared.function, scope));
@@ -29,7 +36,7 @@ function hoist(interpreter: Interpreter, statement: Statement, scope: Scope): vo
 }
 
 /** Runs one statement. Imports and exports are the module loader's. */
-export function runStatement(interpreter: Interpreter, statement: Statement, scope: Scope): Ending {
+export function runStatement(interpreter: Evaluator, statement: Statement, scope: Scope): Ending {
   interpreter.step();
   switch (statement.type) {
     case 'expression':
@@ -70,11 +77,11 @@ export function runStatement(interpreter: Interpreter, statement: Statement, sco
 
 type Of<T extends Statement['type']> = Extract<Statement, { readonly type: T }>;
 
-function valueOf(interpreter: Interpreter, { value }: Of<'return' | 'throw'>, scope: Scope): Value {
+function valueOf(interpreter: Evaluator, { value }: Of<'return' | 'throw'>, scope: Scope): Value {
   return value === null ? undefined : interpreter.evaluate(value, scope);
 }
 
-function declare(interpreter: Interpreter, { kind, declarators }: Of<'declare'>, scope: Scope): Ending {
+function declare(interpreter: Evaluator, { kind, declarators }: Of<'declare'>, scope: Scope): Ending {
   for (const { target, value } of declarators) {
     const evaluated = value === null ? undefined : interpreter.evaluate(value, scope);
     interpreter.bind(target, evaluated, kind === 'var' ? scope.functionScope() : scope, kind === 'const');
@@ -82,12 +89,12 @@ function declare(interpreter: Interpreter, { kind, declarators }: Of<'declare'>,
   return null;
 }
 
-function runIf(interpreter: Interpreter, { test, yes, no }: Of<'if'>, scope: Scope): Ending {
+function runIf(interpreter: Evaluator, { test, yes, no }: Of<'if'>, scope: Scope): Ending {
   if (interpreter.evaluate(test, scope)) return runStatement(interpreter, yes, scope);
   return no === null ? null : runStatement(interpreter, no, scope);
 }
 
-function runFor(interpreter: Interpreter, { init, test, update, body }: Of<'for'>, scope: Scope): Ending {
+function runFor(interpreter: Evaluator, { init, test, update, body }: Of<'for'>, scope: Scope): Ending {
   const own = new Scope(scope, false);
   if (init !== null) runStatement(interpreter, init, own);
   while (test === null || interpreter.evaluate(test, own)) {
@@ -99,7 +106,7 @@ function runFor(interpreter: Interpreter, { init, test, update, body }: Of<'for'
   return null;
 }
 
-function runForEach(interpreter: Interpreter, { of, target, source, body }: Of<'for-each'>, scope: Scope): Ending {
+function runForEach(interpreter: Evaluator, { of, target, source, body }: Of<'for-each'>, scope: Scope): Ending {
   const value = interpreter.evaluate(source, scope);
   for (const item of of ? iterate(value) : keysOf(value)) {
     const own = new Scope(scope, false);
@@ -116,7 +123,7 @@ function keysOf(value: Value): readonly Value[] {
   return Array.isArray(value) ? value.map((_, index) => toText(index)) : [];
 }
 
-function runWhile(interpreter: Interpreter, { test, body, bodyFirst }: Of<'while'>, scope: Scope): Ending {
+function runWhile(interpreter: Evaluator, { test, body, bodyFirst }: Of<'while'>, scope: Scope): Ending {
   let first = bodyFirst;
   while (first || interpreter.evaluate(test, scope)) {
     first = false;
@@ -127,7 +134,7 @@ function runWhile(interpreter: Interpreter, { test, body, bodyFirst }: Of<'while
   return null;
 }
 
-function runTry(interpreter: Interpreter, { body, parameter, handler, finalizer }: Of<'try'>, scope: Scope): Ending {
+function runTry(interpreter: Evaluator, { body, parameter, handler, finalizer }: Of<'try'>, scope: Scope): Ending {
   let ending: Ending = null;
   try {
     ending = runStatement(interpreter, body, scope);
@@ -142,7 +149,7 @@ function runTry(interpreter: Interpreter, { body, parameter, handler, finalizer 
   return ending;
 }
 
-function runSwitch(interpreter: Interpreter, { value, cases }: Of<'switch'>, scope: Scope): Ending {
+function runSwitch(interpreter: Evaluator, { value, cases }: Of<'switch'>, scope: Scope): Ending {
   const subject = interpreter.evaluate(value, scope);
   const own = new Scope(scope, false);
   const matching = cases.findIndex(({ test }) => test !== null && interpreter.evaluate(test, own) === subject);

@@ -43,7 +43,7 @@ test(`a slip that a test notices is mended (seed ${seed})`, () => {
   const random = randomFrom(seed);
   const noticed = corpus.flatMap((program) =>
     slips(program)
-      .filter(() => random() < 0.2)
+      .filter(() => random() < 0.12)
       .map((slip) => ({ program, wrong: mutate(program.source, slip) }))
       .filter(({ wrong }) => !passes(wrong, program)),
   );

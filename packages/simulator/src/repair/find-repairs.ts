@@ -167,7 +167,7 @@ function likeliestFirst(mutations: readonly Mutation[]): readonly Mutation[] {
 function guesses(workspace: Workspace, reason: string): RepairSearch {
   const pool = constantsIn(workspace.tests);
   const repairs = [...workspace.sources].flatMap(([path, source]) => [
-    ...operatorMutations(path, source).filter((mutation) => mutation.weight === 0),
+    ...operatorMutations(path, source),
     ...constantsOf(path, source).flatMap((constant) => {
       const { value } = constant;
       if (typeof value === 'number') return weighed(constant, [value + 1, value - 1]);

@@ -95,7 +95,8 @@ function nextTry(work: Work, standing: Edit | null, told: string): Answer {
   const tried = triedEdits(work);
   const edits = repairs.map((mutation) => makeEdit(sources.get(mutation.path) ?? '', mutation));
   const untried = edits.filter((edit) => !tried.some((other) => sameEdit(edit, other)));
-  const next = tried.length >= mostTries ? undefined : untried[0];
+  const runs = work.deeds.filter((deed) => deed.name === 'shell').length;
+  const next = runs > mostTries ? undefined : untried[0];
   const back = standing === null ? [] : [editCall(revert(standing))];
   if (next !== undefined) {
     const why = evaluated
