@@ -88,7 +88,7 @@ function* troubleOf(
 }
 
 const unknownTurnMessage =
-  'A request of the Coordinator was sent and its answer is not known; it is charged. Send it again, or resolve it by the provider’s bill.';
+  'A request of the Coordinator was sent and its answer is not known; it is charged. Send it again, or resolve it by what the provider billed.';
 
 /**
  * A person resolved the Coordinator's unknown provider turn: the trigger it was to answer is put into the mailbox again.

@@ -316,6 +316,49 @@ export const runCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'case Y31: a patched Action waits again, as a new generation that goes on from no older journal',
+    async run(work) {
+      const itemId = await work.planned([add('a'), add('end', { kind: 'deliver', dependencies: ['a'] })]);
+      const first = await work.claim('a');
+      await work.end(first.fence, { status: 'deferred', reason: { code: 'busy', message: 'Later' } });
+      await work.write((ctx) => postMessage(ctx, { itemId, text: 'Look first', clientMessageId: 'm1' }));
+      await work.plan([add('look'), { op: 'patch_dependencies', id: 'a', dependencies: ['look'] }]);
+      assert.equal((await work.action(itemId, 'a')).status, 'blocked');
+      await work.complete('look');
+      const second = await work.claim('a');
+      assert.equal(second.run.generation, 2);
+      assert.notEqual(second.run.specHash, first.run.specHash);
+      assert.deepEqual([second.run.resumesRunId, second.run.attemptId], [null, second.run.id]);
+    },
+  },
+  {
+    name: 'superseding an Action needs its dependents patched, and loses nothing that is finished',
+    async run(work) {
+      const itemId = await work.planned(threeSteps);
+      await work.complete('inspect');
+      await work.write((ctx) => postMessage(ctx, { itemId, text: 'Do it another way', clientMessageId: 'm1' }));
+      await work.plan([
+        { op: 'supersede', id: 'fix', reason: 'Another way' },
+        add('other', { dependencies: ['inspect'] }),
+        { op: 'patch_dependencies', id: 'deliver', dependencies: ['other'] },
+      ]);
+      const { actions, item } = await work.look(itemId);
+      assert.deepEqual(
+        actions.map(({ slug, status }) => [slug, status]),
+        [
+          ['inspect', 'completed'],
+          ['fix', 'superseded'],
+          ['deliver', 'blocked'],
+          ['other', 'ready'],
+        ],
+      );
+      assert.equal(item.planRevision, 2);
+      await work.complete('other');
+      await work.complete('deliver', passingOutcome(0));
+      assert.equal((await work.look(itemId)).item.status, 'done');
+    },
+  },
+  {
     name: 'closing a running Action supersedes its Run and lets its dependents go on',
     async run(work) {
       const itemId = await work.planned(threeSteps);
