@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { one, run } from '@stint/storage';
 import { ask, askCost, hold, type LedgerCase, person, refusalOf, used } from './conformance-kit.js';
+import { entryHash, entryLine, type StoredEntry } from './entries.js';
 import { settleRequest } from './settle.js';
 
 export const settlementCases: readonly LedgerCase[] = [
@@ -203,6 +204,15 @@ export const settlementCases: readonly LedgerCase[] = [
       assert.ok(!changed.ok && changed.misfit.seq === 4);
       await touch("UPDATE ledger_entries SET delta = '[1,100,0,100,0,1,0,0,0,0,1]' WHERE seq = 4");
       assert.ok((await ledger.verifyAccount('a')).ok);
+      const lines = await ledger.exportEntries('a');
+      const { hash: _hash, ...third } = lines[2] as StoredEntry;
+      const forged = entryHash(lines[1]?.hash ?? '', entryLine({ ...third, at: 5 }));
+      await db.write(() => run('UPDATE ledger_entries SET at = 5, hash = ? WHERE seq = 3', [forged]));
+      const rewritten = await ledger.verifyAccount('a');
+      assert.ok(!rewritten.ok && rewritten.misfit.seq === 4);
+      await db.write(() =>
+        run('UPDATE ledger_entries SET at = ?, hash = ? WHERE seq = 3', [third.at, lines[2]?.hash ?? '']),
+      );
       await touch('DELETE FROM ledger_entries WHERE seq = 6');
       const cut = await ledger.verifyAccount('a');
       assert.ok(!cut.ok && cut.misfit.seq === 6);

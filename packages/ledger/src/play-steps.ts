@@ -70,10 +70,10 @@ class Play {
 
   /** root; two beneath it; two beneath the first. */
   async createTree(): Promise<void> {
-    await this.#create('root', null, { maxTokens: 3000, maxCostMicros: 9000, maxRequests: 40 });
-    await this.#create('left', 'root', { maxTokens: 2000, protectedTokens: 300, maxConcurrentRequests: 4 });
+    await this.#create('root', null, { maxTokens: 1600, maxCostMicros: 5000, maxRequests: 30 });
+    await this.#create('left', 'root', { maxTokens: 1100, protectedTokens: 200, maxConcurrentRequests: 4 });
     await this.#create('right', 'root', { maxRequests: 12 });
-    await this.#create('leaf', 'left', { maxTokens: 1200, maxCostMicros: 3000 });
+    await this.#create('leaf', 'left', { maxTokens: 600, maxCostMicros: 1500 });
     await this.#create('bare', 'left', {});
   }
 

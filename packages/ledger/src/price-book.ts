@@ -46,9 +46,16 @@ export interface PriceBook {
 
 /** The price of a model by its exact name, its alias, its provider's `*`, or the fallback; null if none is known, never 0. */
 export function priceOf(book: PriceBook, model: string): ModelPrice | null {
-  const named = ownPrice(book, model) ?? ownPrice(book, aliasOf(book, model));
-  if (named !== undefined) return named;
-  return ownPrice(book, `${model.split(':', 1)[0]}:*`) ?? book.fallback ?? null;
+  const plain = plainName(model);
+  const named = ownPrice(book, model) ?? ownPrice(book, plain) ?? ownPrice(book, aliasOf(book, plain));
+  return named ?? ownPrice(book, `${plain.split(':', 1)[0]}:*`) ?? book.fallback ?? null;
+}
+
+/** `provider:name` without the part of the provider's name that tells its interface: AI SDK says `openai.responses`. */
+function plainName(model: string): string {
+  const colon = model.indexOf(':');
+  const provider = model.slice(0, Math.max(0, colon));
+  return `${provider.split('.', 1)[0]}${model.slice(Math.max(0, colon))}`;
 }
 
 /** The known model with the most similar name, for a message about one without a price. */

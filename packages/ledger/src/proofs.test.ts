@@ -21,7 +21,7 @@ for (const engine of ['sqlite', 'postgres']) {
   const server = (): string[] => (engine === 'postgres' ? ['--url', inject('pgUrl')] : []);
 
   it(`leaves all of an operation or nothing when it is killed between its statements, on ${engine}`, async () => {
-    const outcomes = await runScript('sweep', ['--engine', engine, ...server(), '--every', '4']);
+    const outcomes = await runScript('sweep', ['--engine', engine, ...server(), '--every', '8']);
     expect(outcomes.length).toBeGreaterThanOrEqual(6);
     for (const { name, points, statements, kept, lost } of outcomes) {
       expect({ name, points }).toEqual({ name, points: Number(statements) + 2 });

@@ -1,0 +1,77 @@
+/** Reads the usage, the model and the end of a raw answer while its bytes pass by unchanged. */
+import { type Usage, usageOfRaw } from '@stint/provider-hooks';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Events after which nothing follows: Anthropic's, and those of OpenAI's responses. */
+const endTypes: ReadonlySet<unknown> = new Set(['message_stop', 'response.completed', 'response.incomplete']);
+
+/** What is known of an answer so far. */
+export interface RawAnswer {
+  /** The stop event was seen, or the whole body was. */
+  readonly complete: boolean;
+  readonly usage: Usage | null;
+  readonly model: string | undefined;
+}
+
+/** Collects the events of a stream. Usage reports are cumulative: a later figure replaces an earlier one. */
+export class RawAnswerReader {
+  readonly #decoder = new TextDecoder();
+  #line = '';
+  #usage: Fields | undefined;
+  #model: string | undefined;
+  #complete = false;
+
+  /** Reads a piece of an event stream. */
+  read(chunk: Uint8Array): void {
+    const lines = (this.#line + this.#decoder.decode(chunk, { stream: true })).split('\n');
+    this.#line = lines.pop() ?? '';
+    for (const line of lines) this.#readLine(line);
+  }
+
+  /** Reads a whole body. */
+  readBody(text: string): void {
+    const body = parseFields(text);
+    if (body === undefined) return;
+    this.#readFields(body);
+    this.#complete = true;
+  }
+
+  end(): RawAnswer {
+    if (this.#line !== '') this.#readLine(this.#line);
+    return { complete: this.#complete, usage: usageOfRaw(this.#usage), model: this.#model };
+  }
+
+  #readLine(line: string): void {
+    if (!line.startsWith('data:')) return;
+    const data = line.slice('data:'.length).trim();
+    if (data === '[DONE]') this.#complete = true;
+    const event = data.startsWith('{') ? parseFields(data) : undefined;
+    if (event !== undefined) this.#readFields(event);
+  }
+
+  #readFields(event: Fields): void {
+    const inner = fieldsOf(event.message) ?? fieldsOf(event.response) ?? event;
+    const usage = fieldsOf(event.usage) ?? fieldsOf(inner.usage);
+    if (usage !== undefined) this.#usage = { ...this.#usage, ...withoutNulls(usage) };
+    if (typeof inner.model === 'string') this.#model = inner.model;
+    if (endTypes.has(event.type)) this.#complete = true;
+  }
+}
+
+function withoutNulls(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+}
+
+function parseFields(text: string): Fields | undefined {
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch {
+    // An event that is no JSON tells nothing about usage; the caller gets its bytes all the same.
+    return undefined;
+  }
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
