@@ -15,9 +15,11 @@ import { type McpConnection, type McpToolOptions, connectMcp, createRegistry, fr
 import { callContext, isAlive, randomWord, temporaryFolder } from './workspace.test.helper.js';
 
 const require = createRequire(import.meta.url);
+const EVERYTHING = require.resolve('@modelcontextprotocol/server-everything/package.json');
+const FILESYSTEM = require.resolve('@modelcontextprotocol/server-filesystem/package.json');
 
-function binOf(name: string): string {
-  const manifest = require.resolve(`@modelcontextprotocol/${name}/package.json`);
+/** The program of a package. */
+function binOf(manifest: string): string {
   const { bin } = require(manifest) as { bin: Record<string, string> };
   return join(dirname(manifest), Object.values(bin)[0] ?? '');
 }
@@ -50,7 +52,7 @@ describe('real servers over stdio', () => {
   test('the everything server: tools with their annotations, calls, errors, progress', {
     timeout: 30_000,
   }, async () => {
-    const server = { command: process.execPath, args: [binOf('server-everything'), 'stdio'] };
+    const server = { command: process.execPath, args: [binOf(EVERYTHING), 'stdio'] };
     const connection = await opened(connectMcp({ name: 'everything', server }));
     expect(connection.refused).toEqual([]);
     const registry = createRegistry();
@@ -82,7 +84,7 @@ describe('real servers over stdio', () => {
     timeout: 30_000,
   }, async () => {
     const folder = temporaryFolder();
-    const server = { command: process.execPath, args: [binOf('server-filesystem'), folder] };
+    const server = { command: process.execPath, args: [binOf(FILESYSTEM), folder] };
     const wary = await opened(connectMcp({ name: 'fs', server }));
     const reading = wary.tools.find(({ name }) => name === 'fs__read_text_file');
     expect(reading).toMatchObject({ readOnly: false, destructive: true, annotations: { readOnlyHint: true } });

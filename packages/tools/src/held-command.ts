@@ -15,7 +15,7 @@ import { ProcessTree } from './process-tree.js';
 const LEADER = `IFS= read -r go <&3 || exit 125
 [ "$go" = go ] || exit 125
 exec 3<&-
-{ "$1" -c "$2" 2>&1 4>&-; printf '%s\\n' "$?" >&4; } | { exec 4>&- 5>&-; exec cat; }`;
+{ "$1" -c "$2" 2>&1 4>&-; printf '%s\\n' "$?" >&4; } | { exec 4>&- 5>&-; PATH="/usr/bin:/bin:$PATH" exec cat; }`;
 
 /** How the command ended: its exit code, or null when its leader was killed before it could tell. */
 export interface CommandEnd {
@@ -125,10 +125,10 @@ async function commandEnd(status: Readable, leaderGone: Promise<void>): Promise<
 }
 
 function startTicksOf(pid: number): number | null {
-  return hasProc ? (readProcess(pid)?.startTicks ?? null) : null;
+  return hasProc() ? (readProcess(pid)?.startTicks ?? null) : null;
 }
 
 /** What only this command's processes hold open: its output and its mark. */
 function ownTargets(leader: number): readonly string[] {
-  return hasProc ? [openTarget(leader, 1), openTarget(leader, 5)].filter((target) => target !== '') : [];
+  return hasProc() ? [openTarget(leader, 1), openTarget(leader, 5)].filter((target) => target !== '') : [];
 }

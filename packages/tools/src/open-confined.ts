@@ -18,7 +18,9 @@ export interface OpenDirectory {
 }
 
 /** On Linux a folder's descriptor can stand in a path, which makes a walk that no swapped link can lead astray. */
-const canWalkByDescriptor = process.platform === 'linux' && existsSync('/proc/self/fd');
+function canWalkByDescriptor(): boolean {
+  return process.platform === 'linux' && existsSync('/proc/self/fd');
+}
 
 /**
  * Opens the folder of a confined path component by component, following no link, so that a link put in place after
@@ -31,7 +33,7 @@ export async function openDirectory(
   options: { readonly create?: boolean } = {},
 ): Promise<OpenDirectory> {
   if (!isInside(workspace.root, real)) throw outside(real);
-  return canWalkByDescriptor
+  return canWalkByDescriptor()
     ? walk(workspace, real, options.create ?? false)
     : openAndVerify(real, options.create ?? false);
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 /** One process as the system shows it. */
@@ -15,11 +15,13 @@ export interface ProcessEntry {
 }
 
 /** True where `/proc` tells environment and open files of other processes. */
-export const hasProc = process.platform === 'linux';
+export function hasProc(): boolean {
+  return process.platform === 'linux' && existsSync('/proc/self/stat');
+}
 
 /** All processes. On Linux from `/proc`; elsewhere from `ps`. */
 export async function listProcesses(): Promise<readonly ProcessEntry[]> {
-  return hasProc ? listFromProc() : listFromPs();
+  return hasProc() ? listFromProc() : listFromPs();
 }
 
 /** The process with this number, or undefined. Linux only. */
@@ -59,7 +61,7 @@ export function commandLine(pid: number): string {
 
 /** Id of this boot, or null where the platform does not tell. */
 export function currentBootId(): string | null {
-  return hasProc ? (readProc('/proc/sys/kernel/random/boot_id')?.toString('latin1').trim() ?? null) : null;
+  return hasProc() ? (readProc('/proc/sys/kernel/random/boot_id')?.toString('latin1').trim() ?? null) : null;
 }
 
 function listFromProc(): readonly ProcessEntry[] {

@@ -108,7 +108,7 @@ export class ProcessTree {
 
   #isMember({ pid, startTicks, group, session }: ProcessEntry): boolean {
     if (this.#known.get(pid) === startTicks || this.#inGroup(group, session)) return true;
-    if (!hasProc) return false;
+    if (!hasProc()) return false;
     const { operationId, targets = [] } = this.#identity;
     if (hasInEnvironment(pid, `${OPERATION_VARIABLE}=${operationId}`)) return true;
     return targets.length > 0 && openTargets(pid).some((target) => targets.includes(target));
@@ -145,7 +145,7 @@ export async function endProcesses(
   options: { readonly graceMs?: number } = {},
 ): Promise<EndReport> {
   if (record.bootId !== null && record.bootId !== currentBootId()) return { ended: [], survivors: [] };
-  const leader = hasProc ? readProcess(record.processGroup) : undefined;
+  const leader = hasProc() ? readProcess(record.processGroup) : undefined;
   const reused = leader !== undefined && record.startTicks !== null && leader.startTicks !== record.startTicks;
   const processGroup = reused ? -1 : record.processGroup;
   return new ProcessTree({ ...record, processGroup }).end(options.graceMs ?? 2_000);

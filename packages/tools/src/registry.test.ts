@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -170,10 +171,10 @@ describe('results', () => {
     expect(result.output).toContain(`of ${whole.length} bytes left out`);
     expect(result.output.startsWith(whole.slice(0, 1000))).toBe(true);
     expect(result.output.endsWith(whole.slice(-1000))).toBe(true);
-    const { readFileSync, statSync } = await import('node:fs');
     const file = await outputs.locate(result.outputHandle ?? '');
     expect(readFileSync(file, 'utf8')).toBe(whole);
     expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(result.structured).toBeUndefined();
   });
 
   test('case Y22: a cut never falls inside a character', async () => {

@@ -21,7 +21,7 @@ export interface ToolResult {
   readonly retryable?: boolean;
   /** A time-out left the world in an unknown state: no further call may follow in this run. */
   readonly fatal?: boolean;
-  /** JSON-safe facts for programs, not shown to the model. */
+  /** JSON-safe facts for programs, not shown to the model; left out when larger than `outputLimitBytes`. */
   readonly structured?: unknown;
 }
 
@@ -71,7 +71,9 @@ export function failure(code: string, output: string, errorEffect: ErrorEffect =
 export async function boundResult(raw: RawResult, limitBytes: number, outputs: OutputStore): Promise<ToolResult> {
   const bytes = Buffer.from(raw.output, 'utf8');
   const outputBytes = raw.outputBytes ?? bytes.length;
-  if (bytes.length <= limitBytes) return { ...raw, outputBytes };
+  const { structured, ...rest } = raw;
+  const facts = { ...rest, outputBytes, ...(jsonBytes(structured) <= limitBytes ? { structured } : {}) };
+  if (bytes.length <= limitBytes) return facts;
   const kept =
     raw.outputHandle ?? (await outputs.save(bytes).catch((error: unknown) => ({ problem: messageOf(error) })));
   const where =
@@ -83,7 +85,17 @@ export async function boundResult(raw: RawResult, limitBytes: number, outputs: O
   const headEnd = cutBefore(bytes, Math.ceil(room * 0.75));
   const tailStart = cutAfter(bytes, bytes.length - Math.floor(room * 0.25));
   const output = bytes.toString('utf8', 0, headEnd) + marker(tailStart - headEnd) + bytes.toString('utf8', tailStart);
-  return { ...raw, output, outputBytes, ...(typeof kept === 'string' ? { outputHandle: kept } : {}) };
+  return { ...facts, output, ...(typeof kept === 'string' ? { outputHandle: kept } : {}) };
+}
+
+/** Size as JSON; infinite for nothing and for what JSON cannot hold, so that both are left out. */
+function jsonBytes(value: unknown): number {
+  try {
+    const json: string | undefined = JSON.stringify(value);
+    return json === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(json);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 function asText(value: unknown): string {
