@@ -65,6 +65,12 @@ test('case B01 HTTP refuses foreign hosts and origins, and what acts needs the o
     expect(await rawStatus(bridge, 'GET', path, { origin: 'https://evil.example' }), path).toBe(403);
   }
   expect(await rawStatus(bridge, 'GET', '/', {})).toBe(200);
+  for (const site of ['cross-site', 'same-site']) {
+    const load = { 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' };
+    expect(await rawStatus(bridge, 'GET', '/health', load), site).toBe(403);
+    expect(await rawStatus(bridge, 'GET', '/', { ...load, 'sec-fetch-mode': 'navigate' }), site).toBe(200);
+  }
+  expect(await rawStatus(bridge, 'GET', '/', { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' })).toBe(200);
 });
 
 test('case B11 without Origin and without token no socket opens', async () => {

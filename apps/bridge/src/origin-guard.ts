@@ -30,11 +30,17 @@ export function refuseForeignOrigin(headers: IncomingHttpHeaders, own: OwnAddres
   return { status: 403, reason: 'The Origin header is not that of the page this bridge serves.' };
 }
 
-/** Reading is for the own page and for people who type the address: another page may neither read nor embed. */
+/**
+ * Reading is for the own page and for people who type the address or follow a link: another page, also one of another port of this host, may neither read nor embed.
+ */
 export function refuseForeignRead(headers: IncomingHttpHeaders, own: OwnAddress): Refusal | undefined {
   const hostRefusal = refuseForeignHost(headers, own);
   if (hostRefusal !== undefined) return hostRefusal;
-  return headers.origin === undefined ? undefined : refuseForeignOrigin(headers, own);
+  if (headers.origin !== undefined) return refuseForeignOrigin(headers, own);
+  const site = headers['sec-fetch-site'];
+  const isForeign = site === 'cross-site' || site === 'same-site';
+  if (!isForeign || headers['sec-fetch-mode'] === 'navigate') return undefined;
+  return { status: 403, reason: 'Another page may not load this.' };
 }
 
 /** An agent is no browser: an Origin header says that a page is behind it. */
