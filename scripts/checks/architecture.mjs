@@ -10,7 +10,9 @@ const reference = /`((?:packages|apps|scripts|e2e)\/[\w./-]+\.(?:ts|tsx|mjs))(?:
 
 /** @param {string} root @returns {string[]} findings */
 export function checkArchitecture(root) {
-  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+  const document = join(root, 'ARCHITECTURE.md');
+  if (!existsSync(document)) return ['ARCHITECTURE.md is missing'];
+  const text = readFileSync(document, 'utf8');
   const references = [...text.matchAll(reference)];
   if (references.length === 0)
     return ['ARCHITECTURE.md names no file; its followed calls must name real files and functions'];
