@@ -58,8 +58,19 @@ const maxBodyBytes = 64 * 1_048_576;
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { scenario = 'default', port = 0, host = '127.0.0.1', faults } = options;
   const played = typeof scenario === 'string' ? scenarioNamed(scenario) : scenario;
-  const desk: Desk = { scenario: played, faults, log: new RequestLog(options.log ?? null), gates: new Gates() };
-  const server = createServer((request, response) => void handle(desk, request, response));
+  const desk: Desk = {
+    scenario: played,
+    faults,
+    log: new RequestLog(options.log ?? null),
+    gates: new Gates(),
+    running: new Set(),
+  };
+  const server = createServer((request, response) => {
+    // What is left to fail here is the log: an answer that cannot be logged is not given.
+    handle(desk, request, response).catch((error: unknown) =>
+      response.destroy(error instanceof Error ? error : undefined),
+    );
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -67,7 +78,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeAllConnections();
-    await closed;
+    await Promise.all([closed, ...desk.running]);
   };
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}/v1`,
@@ -85,12 +96,18 @@ interface Desk {
   readonly faults: SimulatorOptions['faults'];
   readonly log: RequestLog;
   readonly gates: Gates;
+  /** Requests that are being answered; closing waits until the last one is in the log. */
+  readonly running: Set<Promise<void>>;
 }
 
 async function handle(desk: Desk, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = new URL(request.url ?? '/', 'http://simulator').pathname;
   const protocol = protocols.find((candidate) => path.endsWith(candidate.pathEnd));
-  if (request.method === 'POST' && protocol !== undefined) return serve(desk, protocol, { path, request, response });
+  if (request.method === 'POST' && protocol !== undefined) {
+    const serving = serve(desk, protocol, { path, request, response });
+    desk.running.add(serving);
+    return serving.finally(() => desk.running.delete(serving));
+  }
   if (request.method === 'GET' && path.endsWith('/models')) return sendJson(response, 200, modelList);
   if (path.startsWith('/simulator/')) return control(desk, path, response);
   return sendJson(response, 404, { error: { message: `The simulator does not serve ${request.method} ${path}.` } });
@@ -183,10 +200,12 @@ async function writeAnswer(work: {
     toolCalls: reply.toolCalls.map((call) => call.name),
   };
   service.desk.log.update(service.ordinal, served);
-  const { protocol, exchange, desk } = service;
+  const { protocol, exchange, desk, ordinal } = service;
   const { response } = exchange;
-  const stream = parsed.stream;
-  const complete = await transmit({ response, protocol, reply, answer, fault, stream, gates: desk.gates, signal });
+  const beforeLast = () => desk.log.end(ordinal, { complete: true, endedAt: Date.now() });
+  const { stream } = parsed;
+  const { gates } = desk;
+  const complete = await transmit({ response, protocol, reply, answer, fault, stream, gates, signal, beforeLast });
   return { ...served, complete };
 }
 

@@ -14,6 +14,8 @@ export interface Transmission {
   readonly stream: boolean;
   readonly gates: Gates;
   readonly signal: AbortSignal;
+  /** Called just before the last write of a whole answer, so that whoever has the answer finds it in the log. */
+  readonly beforeLast: () => void;
 }
 
 /** Writes an answer, with the faults that happen while it is written. True when the whole answer was handed over. */
@@ -55,6 +57,7 @@ async function writeWhole(transmission: Transmission): Promise<boolean> {
     case 'slow_drip':
       return drip(transmission, body);
     default:
+      transmission.beforeLast();
       return end(response, body, signal);
   }
 }
@@ -74,27 +77,28 @@ async function writeStream(transmission: Transmission): Promise<boolean> {
       await writePieces(transmission, [...part, protocol.errorPiece(failure)]);
       return endWithout(transmission);
     case 'malformed_json':
-      await writePieces(transmission, [...part, malformed(part), ...pieces.slice(part.length)]);
+      await writePieces(transmission, [...part, malformed(part), ...pieces.slice(part.length)], true);
       break;
     case 'huge_chunk':
-      await writePieces(transmission, padPiece(pieces, part.length, fault));
+      await writePieces(transmission, padPiece(pieces, part.length, fault), true);
       break;
     case 'slow_drip':
       return drip(transmission, pieces.map(eventText).join(''));
     default:
-      await writePieces(transmission, pieces);
+      await writePieces(transmission, pieces, true);
   }
   return end(transmission.response, '', signal);
 }
 
 const failure = 'The simulator was told to fail here.';
 
-async function writePieces(transmission: Transmission, pieces: readonly WirePiece[]): Promise<void> {
+async function writePieces(transmission: Transmission, pieces: readonly WirePiece[], whole = false): Promise<void> {
   const { response, answer, gates, signal } = transmission;
   for (const [index, piece] of pieces.entries()) {
     for (const held of answer.pauseUntil ?? []) if (held.afterPieces === index) await gates.pass(held.gate, signal);
     if (index > 0 && piece.kind === 'delta') await pause(answer.pieceDelayMs ?? 0, signal);
     if (signal.aborted) return;
+    if (whole && index === pieces.length - 1) transmission.beforeLast();
     await write(response, eventText(piece), signal);
   }
 }
@@ -124,10 +128,11 @@ function padding(fault: Fault | null): Readonly<Record<string, string>> {
   return fault?.name === 'huge_chunk' ? { obfuscation: 'x'.repeat(fault.bytes ?? 1_048_576) } : {};
 }
 
-async function drip({ response, fault, signal }: Transmission, body: string): Promise<boolean> {
+async function drip({ response, fault, signal, beforeLast }: Transmission, body: string): Promise<boolean> {
   const bytes = Buffer.from(body, 'utf8');
   const size = Math.max(7, Math.ceil(bytes.length / 60));
   for (let at = 0; at < bytes.length && !signal.aborted; at += size) {
+    if (at + size >= bytes.length) beforeLast();
     await write(response, bytes.subarray(at, at + size), signal);
     await pause(fault?.delayMs ?? 5, signal);
   }
