@@ -7,14 +7,7 @@
  * 4. Every end of a turn is one transaction that also says when, or by whom, the entry is taken up again.
  */
 import { resolveTurn } from '@stint/journal';
-import { recordFailure, type RefusalReason } from '@stint/ledger';
-import {
-  hookModel,
-  isProviderError,
-  type HistoryEntry,
-  type HookedModel,
-  type PromptMessage,
-} from '@stint/provider-hooks';
+import { hookModel, type HookedModel } from '@stint/provider-hooks';
 import type { Context, Transaction } from '@stint/storage';
 import {
   beginCoordinatorTurn,
@@ -24,15 +17,16 @@ import {
   type MailboxClaim,
 } from '@stint/work-items';
 import { applyAnswer, driverOf, type PaidAnswer, type Verdict } from './apply-decision.js';
-import { coordinatorSystemPrompt, decisionOutputTokens, refusalMessage } from './coordinator-prompt.js';
+import { decisionOutputTokens } from './coordinator-prompt.js';
+import { createDialogue, type Dialogue } from './dialogue.js';
 import { type EarlierTurns, earlierTurns } from './earlier-answer.js';
 import { errorFacts } from './error-facts.js';
+import { failTurn, type TurnTrouble } from './fail-turn.js';
 import type { Job } from './job-slots.js';
 import { type Services, watchOptions } from './options.js';
 import { accountOf } from './account.js';
 import { readSnapshot } from './read-snapshot.js';
-import { settleDangling } from './settle-dangling.js';
-import { createTurnHooks, denialOf } from './turn-hooks.js';
+import { createTurnHooks } from './turn-hooks.js';
 import { watchTurn } from './watch-claim.js';
 
 /** The job of one begun turn. */
@@ -41,7 +35,7 @@ export function runCoordinatorTurn(services: Services, opening: Opening): Job {
     id: opening.turn.id,
     run: (signal) => runTurn(services, opening, signal),
     async giveUp() {
-      await services.db.write((ctx) => failBody(ctx, opening, { error: null, stopped: true }));
+      await services.db.write((ctx) => failTurn(ctx, opening.fence, { error: null, stopped: true }));
     },
   };
 }
@@ -52,11 +46,12 @@ async function runTurn(services: Services, opening: Opening, signal: AbortSignal
   try {
     await decide(services, {
       opening,
-      dialogue: createDialogue(opening),
+      dialogue: createDialogue(opening.turn.id, opening.snapshot),
       signal: AbortSignal.any([signal, watch.signal]),
     });
   } catch (error) {
-    await endFailed(services, opening, { error, stopped: signal.aborted || watch.signal.aborted });
+    const stopped = signal.aborted || watch.signal.aborted;
+    await endFailed(services, opening, { error, stopped });
   } finally {
     watch.close();
   }
@@ -108,6 +103,7 @@ async function decide(services: Services, turn: Turn): Promise<void> {
   const { opening, dialogue } = turn;
   let paid: PaidAnswer | null = opening.earlier.answer;
   for (let refusals = 0; ; ) {
+    const isStored = paid === null;
     const answer: PaidAnswer = paid ?? (await ask(services, turn));
     paid = null;
     const verdict = await services.db.write((ctx) => judge(ctx, opening, answer, refusals));
@@ -115,7 +111,7 @@ async function decide(services: Services, turn: Turn): Promise<void> {
     refusals += 1;
     services.log({ level: 'info', message: 'A decision was refused', itemId: opening.item.id, refusals });
     if (refusals === 2) return;
-    dialogue.refuse(answer.text, verdict.reason);
+    dialogue.refuse({ text: answer.text, isStored }, verdict.reason);
   }
 }
 
@@ -172,97 +168,8 @@ async function modelOf(services: Services, { item, fence }: Opening): Promise<Ho
   return hookModel(await services.resolveModel({ item, purpose: 'coordinator' }), hooks);
 }
 
-/** The conversation of one turn and which of its messages no answered request carried yet. */
-interface Dialogue {
-  next(): {
-    readonly messages: readonly PromptMessage[];
-    readonly fresh: readonly HistoryEntry[];
-    readonly turnNumber: number;
-  };
-  refuse(answer: string, reason: string): void;
-}
-
-function createDialogue({ fence, snapshot, earlier }: Opening): Dialogue {
-  const messages: PromptMessage[] = [{ role: 'system', content: coordinatorSystemPrompt }];
-  let fresh: HistoryEntry[] = [];
-  let turnNumber = 0;
-  const say = (kind: HistoryEntry['kind'], message: PromptMessage, isStored = false): void => {
-    messages.push(message);
-    if (!isStored) fresh.push({ key: `${fence.turnId}:${messages.length}`, kind, message });
-  };
-  say('input', userMessage(snapshot));
-  return {
-    next() {
-      const carried = fresh;
-      fresh = [];
-      turnNumber += 1;
-      return { messages: [...messages], fresh: carried, turnNumber };
-    },
-    refuse(answer, reason) {
-      // An answer of this turn was stored with its response; one of an earlier turn belongs to that turn's history.
-      say(
-        'note',
-        { role: 'assistant', content: [{ type: 'text', text: answer }] },
-        turnNumber > 0 || earlier.answer === null,
-      );
-      say('input', userMessage(refusalMessage(reason)));
-    },
-  };
-}
-
-function userMessage(text: string): PromptMessage {
-  return { role: 'user', content: [{ type: 'text', text }] };
-}
-
-interface Failure {
-  readonly error: unknown;
-  readonly stopped: boolean;
-}
-
-/** Nothing came of the turn: one transaction says when it is tried again, or asks the person. */
-async function endFailed(services: Services, opening: Opening, failure: Failure): Promise<void> {
-  const { fence } = opening;
-  const facts = errorFacts(failure.error);
+async function endFailed(services: Services, { fence }: Opening, trouble: TurnTrouble): Promise<void> {
+  const facts = errorFacts(trouble.error);
   services.log({ level: 'warn', message: 'A Coordinator turn failed', itemId: fence.itemId, ...facts });
-  await services.db.write((ctx) => failBody(ctx, opening, failure));
-}
-
-function* failBody(ctx: Context, { fence, item }: Opening, { error, stopped }: Failure): Transaction<void> {
-  if (!(yield* checkCoordinatorFence(ctx, fence))) return;
-  yield* settleDangling(ctx, { kind: 'coordinator', id: fence.turnId });
-  const denial = denialOf(error);
-  if (denial !== null) return void (yield* failCoordinatorTurn(ctx, fence, deniedFailure(ctx, denial)));
-  if (stopped) {
-    const message = 'The work was stopped while the Coordinator was thinking.';
-    return void (yield* failCoordinatorTurn(ctx, fence, { code: 'stopped', message, retryAt: ctx.now }));
-  }
-  if (isPermanent(error)) {
-    const message = 'The model of this item cannot be used: check its name, its key and the size of its context.';
-    return void (yield* failCoordinatorTurn(ctx, fence, { code: 'provider', message, retryAt: null }));
-  }
-  const { retryAfter } = yield* recordFailure(ctx, accountOf(item.id), driverOf(item.id));
-  const message = 'The provider gave no usable answer.';
-  yield* failCoordinatorTurn(ctx, fence, { code: 'provider', message, retryAt: retryAfter });
-}
-
-/** A stop of the account is waited out (claims pass the item over); what may pass is tried again; the rest asks a person. */
-function deniedFailure(ctx: Context, { code, message, retryAfter, heldByOthers, stopped, scope }: RefusalReason) {
-  if (scope === 'kind' || code === 'price_unknown') return { code: 'resource_limit', message, retryAt: null };
-  if (stopped === true) return { code: 'budget', message, retryAt: ctx.now };
-  const waitMs = heldByOthers === true ? 250 : 1_000;
-  return { code: 'budget', message, retryAt: retryAfter ?? ctx.now + waitMs };
-}
-
-const permanentCodes: ReadonlySet<string> = new Set([
-  'unauthorized',
-  'not_found',
-  'bad_request',
-  'too_large',
-  'context_exceeded',
-  'provider_not_configured',
-]);
-
-function isPermanent(error: unknown): boolean {
-  if (isProviderError(error)) return permanentCodes.has(error.code);
-  return typeof error === 'object' && error !== null && 'code' in error && permanentCodes.has(String(error.code));
+  await services.db.write((ctx) => failTurn(ctx, fence, trouble));
 }

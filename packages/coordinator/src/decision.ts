@@ -1,3 +1,4 @@
+import { workItemLimits as limits } from '@stint/work-items';
 import { z } from 'zod';
 import { utf8Bytes } from './text-bounds.js';
 
@@ -9,34 +10,27 @@ export function boundedText(maxBytes: number): z.ZodString {
     .refine((text) => utf8Bytes(text) <= maxBytes, `must be at most ${maxBytes} bytes`);
 }
 
-/** Bounds of a plan, checked where a decision is parsed. Bytes of UTF-8. */
-export const planLimits = {
-  slugLength: 40,
-  objectiveBytes: 1_500,
-  approachBytes: 3_000,
-  expectedResultBytes: 1_500,
-  dependencies: 12,
-  mutationsPerDecision: 72,
-} as const;
-
 /** An Action's id inside its item: lower-case words joined by single hyphens. */
 export const slugSchema = z
   .string()
-  .max(planLimits.slugLength)
+  .max(limits.slugLength)
   .regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/u, 'must be lower-case words joined by hyphens, such as "fix-parser"');
 
 export const actionSpecSchema = z.strictObject({
   id: slugSchema,
   kind: z.enum(['work', 'review', 'deliver']).default('work'),
-  objective: boundedText(planLimits.objectiveBytes),
-  approach: boundedText(planLimits.approachBytes),
-  expectedResult: boundedText(planLimits.expectedResultBytes),
-  dependencies: z.array(slugSchema).max(planLimits.dependencies).default([]),
+  objective: boundedText(limits.briefBytes),
+  approach: boundedText(limits.briefBytes),
+  expectedResult: boundedText(limits.briefBytes),
+  dependencies: z.array(slugSchema).max(limits.dependencyCount).default([]),
   workspaceMode: z.enum(['read', 'shared']).default('read'),
   checkpoint: z.boolean().default(false),
 });
 /** One planned Action as the Coordinator states it. */
 export type ActionSpec = z.infer<typeof actionSpecSchema>;
+
+/** Additions have a lower bound of their own; this one holds for changes of every kind together. */
+const mostMutations = 72;
 
 const mutationSchema = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('add'), action: actionSpecSchema }),
@@ -46,11 +40,9 @@ const mutationSchema = z.discriminatedUnion('op', [
   z.strictObject({
     op: z.literal('patch_dependencies'),
     id: slugSchema,
-    dependencies: z.array(slugSchema).max(planLimits.dependencies),
+    dependencies: z.array(slugSchema).max(limits.dependencyCount),
   }),
 ]);
-/** One change of the plan, as `applyPlan` of the records takes it. */
-export type PlanMutation = z.infer<typeof mutationSchema>;
 
 /** What an item can deliver; the same words as its delivery target. */
 export const deliveryKinds = ['response', 'workspace_files', 'pull_request', 'merge'] as const;
@@ -72,7 +64,7 @@ export const decisionSchema = z.discriminatedUnion('decision', [
   z.strictObject({
     decision: z.literal('plan'),
     reply: boundedText(16_000).optional(),
-    mutations: z.array(mutationSchema).min(1).max(planLimits.mutationsPerDecision),
+    mutations: z.array(mutationSchema).min(1).max(mostMutations),
   }),
   z.strictObject({ decision: z.literal('ask_human'), question: boundedText(4_000) }),
   z.strictObject({
@@ -92,8 +84,6 @@ export const decisionSchema = z.discriminatedUnion('decision', [
 ]);
 /** What the Coordinator decided, as parsed from its answer. */
 export type Decision = z.infer<typeof decisionSchema>;
-export type PlanDecision = Extract<Decision, { decision: 'plan' }>;
-export type CompleteDecision = Extract<Decision, { decision: 'complete' }>;
 
 /** A parsed decision, or one sentence for the model that says what is wrong with its answer. */
 export type ParsedDecision =

@@ -4,6 +4,7 @@ import type { RefusalReason } from '@stint/ledger';
 import type { RunEnding, RunReason, Unresolved } from '@stint/work-items';
 import { isCoordinatorError } from './errors.js';
 import { handedOver, type Outcome } from './outcome.js';
+import { meaningOf } from './refusals.js';
 import { denialOf } from './turn-hooks.js';
 
 /** What the end of a Run is judged by. */
@@ -72,26 +73,20 @@ function noOutcome(): RunEnding {
   };
 }
 
-/** Refusals that may pass by themselves. */
-const temporaryCodes: ReadonlySet<string> = new Set([
-  'backing_off',
-  'concurrency_exhausted',
-  'window_exhausted',
-  'ledger_unavailable',
-]);
-
-/** Refusals that end this Action while the account goes on. */
-const exhaustedCodes: ReadonlySet<string> = new Set(['run_requests_exhausted', 'price_unknown']);
-
 function deniedEnding(denial: RefusalReason, { refusalsInARow, now }: RunEndFacts): RunEnding {
-  const { code, message } = denial;
-  if (code === 'attempts_exhausted') return failed('exhausted', message);
-  if (exhaustedCodes.has(code) || denial.scope === 'kind') return failed('resource_limit', message);
-  if (denial.stopped === true) return deferred('budget', message, now);
-  if (!temporaryCodes.has(code) && denial.heldByOthers !== true) return failed('resource_limit', message);
-  if (refusalsInARow + 1 >= mostRefusalsInARow)
-    return failed('resource_limit', `Refused ${mostRefusalsInARow} times in a row. ${message}`);
-  return deferred(temporaryRefusal, message, denial.retryAfter ?? now + Math.min(250 * 2 ** refusalsInARow, 60_000));
+  const { message, retryAfter } = denial;
+  switch (meaningOf(denial)) {
+    case 'stopped':
+      return deferred('budget', message, now);
+    case 'exhausted':
+      return failed('exhausted', message);
+    case 'own_limit':
+      return failed('resource_limit', message);
+    case 'passing':
+      if (refusalsInARow + 1 >= mostRefusalsInARow)
+        return failed('resource_limit', `Refused ${mostRefusalsInARow} times in a row. ${message}`);
+      return deferred(temporaryRefusal, message, retryAfter ?? now + Math.min(250 * 2 ** refusalsInARow, 60_000));
+  }
 }
 
 /** Code of the reason of a Run that a temporary refusal deferred. */

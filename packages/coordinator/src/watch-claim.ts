@@ -52,7 +52,19 @@ function watch(
       db.owner === fence.owner ? await db.read((ctx) => endReason(ctx, fence.itemId, isCurrent)) : claimLost();
     if (reason !== null && !controller.signal.aborted) controller.abort(reason);
   };
-  const lookSafely = (): void => void look().catch(onError);
+  // One look at a time; what changes meanwhile is seen by the one that follows.
+  const state = { looking: false, again: false };
+  const lookSafely = (): void => {
+    state.again = state.looking;
+    if (state.looking) return;
+    state.looking = true;
+    void look()
+      .catch(onError)
+      .finally(() => {
+        state.looking = false;
+        if (state.again) lookSafely();
+      });
+  };
   const unlisten = db.listen(workChannel, lookSafely);
   const timer = setInterval(lookSafely, pollMs);
   return {

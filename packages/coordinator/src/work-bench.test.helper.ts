@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { journalMigrations, listTurns, type TurnRecord } from '@stint/journal';
 import { ledgerMigrations, type Limits, snapshotAccount } from '@stint/ledger';
 import { openaiCompatible } from '@stint/provider-hooks/openai-compatible';
-import {
-  type Fault,
-  type FaultName,
-  startSimulator,
-  type Scenario,
-  type Simulator,
-  type SimulatorOptions,
-} from '@stint/simulator';
+import { startSimulator, type Scenario, type Simulator, type SimulatorOptions } from '@stint/simulator';
 import { all, type Database, type Gate, openSqlite } from '@stint/storage';
 import { type ItemRecords, readItemRecords, workItemsMigrations } from '@stint/work-items';
 import { accountOf } from './account.js';
@@ -55,8 +48,6 @@ export interface BenchOptions {
   /** Model name, `default` or a variant such as `parallel`. @default 'default' */
   readonly model?: string;
 }
-
-export type { Fault, FaultName };
 
 /** One wrong operator; names and values are drawn at random. */
 export interface Bug {

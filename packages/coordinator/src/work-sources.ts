@@ -1,20 +1,12 @@
-import {
-  checkRunFence,
-  claimAction,
-  claimMailbox,
-  type ClaimedAction,
-  endRun,
-  releaseWorkspace,
-} from '@stint/work-items';
+import { claimAction, claimMailbox, type ClaimedAction, releaseWorkspace } from '@stint/work-items';
 import { budgetStopOf } from './budget-stop.js';
 import { openTurn, runCoordinatorTurn } from './coordinator-turn.js';
 import { errorFacts } from './error-facts.js';
+import { putRunBack } from './finish-run.js';
 import { createJobSlots, type Job } from './job-slots.js';
 import type { Services } from './options.js';
 import { runAction } from './run-action.js';
-import { putBack } from './run-history.js';
 import type { WorkSource } from './scheduler.js';
-import { settleDangling } from './settle-dangling.js';
 
 /** Ready Actions as jobs, one slot for each Run. `onEnd` is called when a slot is free again. */
 export function actionSource(services: Services, onEnd: () => void): WorkSource {
@@ -35,13 +27,8 @@ function actionJob(services: Services, claimed: ClaimedAction): Job {
     id: fence.runId,
     run: (signal) => runAction(services, claimed, signal),
     async giveUp() {
-      const reason = { code: putBack, message: 'The store could not be written; the Run goes on where it was.' };
-      await services.db.write(function* (ctx) {
-        yield* checkRunFence(ctx, fence); // for its locks, which come before those of the account
-        yield* settleDangling(ctx, { kind: 'run', id: fence.runId });
-        yield* endRun(ctx, fence, { status: 'deferred', reason, notBefore: ctx.now });
-        yield* releaseWorkspace(ctx, fence.runId);
-      });
+      await services.db.write((ctx) => putRunBack(ctx, fence));
+      await services.db.write((ctx) => releaseWorkspace(ctx, fence.runId));
     },
   };
 }

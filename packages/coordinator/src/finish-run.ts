@@ -1,0 +1,74 @@
+import type { RunEnd } from '@stint/engine';
+import { type TurnOwner, unresolved } from '@stint/journal';
+import { closeAccount } from '@stint/ledger';
+import type { Context, Transaction } from '@stint/storage';
+import {
+  checkRunFence,
+  type ClaimedAction,
+  endRun,
+  type EndRunResult,
+  listRuns,
+  type RunFence,
+  type Unresolved,
+} from '@stint/work-items';
+import { accountOf } from './account.js';
+import type { Outcome } from './outcome.js';
+import { runEndingOf, temporaryRefusal, unstartedEnding } from './run-ending.js';
+import { putBack } from './run-history.js';
+import { settleDangling } from './settle-dangling.js';
+
+/** How a Run's loop ended, and what it handed over. */
+export interface LoopEnd {
+  readonly end: RunEnd;
+  readonly outcome: Outcome | null;
+}
+
+/**
+ * Ends Run and Action in this transaction, settles what could not be settled before, and closes the account of an item
+ * that its gate completed. Null: there was nothing to end, the claim was lost.
+ */
+export function* finishRun(
+  ctx: Context,
+  claimed: ClaimedAction,
+  { end, outcome }: LoopEnd,
+): Transaction<EndRunResult | null> {
+  const { fence, action } = claimed;
+  if (!(yield* checkRunFence(ctx, fence))) return null;
+  yield* settleDangling(ctx, ownerOf(fence));
+  const refusalsInARow = yield* countRefusals(ctx, action.id);
+  const unknownOperations = yield* unknownOperationsOf(ctx, fence);
+  const ending = runEndingOf({ end, outcome, refusalsInARow, unknownOperations, now: ctx.now });
+  if (ending === null) return null;
+  const result = yield* endRun(ctx, fence, ending);
+  if (result.ended && result.completedItem) yield* closeAccount(ctx, accountOf(fence.itemId));
+  return result;
+}
+
+/** Ends a Run whose loop could not begin. */
+export function* endUnstarted(ctx: Context, fence: RunFence, error: unknown): Transaction<EndRunResult> {
+  return yield* endRun(ctx, fence, unstartedEnding(error));
+}
+
+/** Puts a Run back that this process could not end when it should have: it goes on where it was, in the same attempt. */
+export function* putRunBack(ctx: Context, fence: RunFence): Transaction<EndRunResult | null> {
+  if (!(yield* checkRunFence(ctx, fence))) return null;
+  yield* settleDangling(ctx, ownerOf(fence));
+  const reason = { code: putBack, message: 'The store could not be written; the Run goes on where it was.' };
+  return yield* endRun(ctx, fence, { status: 'deferred', reason, notBefore: ctx.now });
+}
+
+function ownerOf({ runId }: RunFence): TurnOwner {
+  return { kind: 'run', id: runId };
+}
+
+/** How many of the newest ended Runs of an Action were deferred by a temporary refusal, without another end between. */
+function* countRefusals(ctx: Context, actionId: string): Transaction<number> {
+  const ended = (yield* listRuns(ctx, actionId)).filter((run) => run.status !== 'running').toReversed();
+  const other = ended.findIndex((run) => run.status !== 'deferred' || run.reason?.code !== temporaryRefusal);
+  return other === -1 ? ended.length : other;
+}
+
+function* unknownOperationsOf(ctx: Context, fence: RunFence): Transaction<readonly Unresolved[]> {
+  const { operations } = yield* unresolved(ctx, ownerOf(fence));
+  return operations.map(({ id }) => ({ kind: 'operation', id }));
+}
