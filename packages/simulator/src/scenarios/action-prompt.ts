@@ -20,7 +20,6 @@ export interface ActionPrompt {
 
 export interface DependencyResult {
   readonly slug: string;
-  readonly status: string;
   readonly summary: string;
   readonly evidence: readonly { readonly kind: string; readonly value: string }[];
   readonly checks: readonly { readonly criterionId: string; readonly status: string }[];
@@ -88,7 +87,6 @@ function dependency(slug: string, outcome: Readonly<Record<string, unknown>>): D
       .map((item) => ({ kind: text(item['kind']), value: text(item['value']) }));
   return {
     slug,
-    status: text(outcome['status']),
     summary: text(outcome['summary']),
     evidence: pairs(outcome['evidence']),
     checks: list(outcome['checks'])

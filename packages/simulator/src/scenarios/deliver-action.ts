@@ -53,7 +53,7 @@ function claimOf({ dependencies }: ActionPrompt): Claim {
   const told = dependencies.flatMap(({ evidence }) => evidence);
   const testRun = told.findLast(({ kind, value }) => kind === 'test' && value.endsWith(' 0 failed'))?.value ?? null;
   const changes = told.flatMap(({ kind, value }) => (kind === 'text' ? changeOf(value) : []));
-  const summary = dependencies.findLast(({ status }) => status === 'completed')?.summary ?? '';
+  const summary = dependencies.findLast((dependency) => dependency.summary !== '')?.summary ?? '';
   return { files: [...new Set(files.map(({ value }) => value))], changes, testRun, summary };
 }
 
