@@ -25,12 +25,12 @@ export type EntryType =
 export interface EntryFields {
   readonly type: EntryType;
   /** The request, for entries about one. */
-  readonly request?: string;
+  readonly request?: string | undefined;
   /** The kind whose sums `delta` moves. */
-  readonly kind?: string;
+  readonly kind?: string | undefined;
   /** What is added to the sums of the account and of every ancestor. */
-  readonly delta?: Totals;
-  readonly actor?: Actor;
+  readonly delta?: Totals | undefined;
+  readonly actor?: Actor | undefined;
   /** JSON facts: limits, reasons, attempts. */
   readonly details?: unknown;
 }
@@ -38,13 +38,13 @@ export interface EntryFields {
 /** One line as it is stored. */
 export interface Entry {
   readonly account: string;
-  readonly actor?: Actor;
+  readonly actor?: Actor | undefined;
   readonly at: number;
   /** What is added to the sums, packed. */
-  readonly delta?: PackedTotals;
+  readonly delta?: PackedTotals | undefined;
   readonly details?: unknown;
-  readonly kind?: string;
-  readonly request?: string;
+  readonly kind?: string | undefined;
+  readonly request?: string | undefined;
   /** `dataRevision` of the tree's root after this operation: 1, 2, 3 ... over all accounts of the tree. */
   readonly revision: number;
   /** 1, 2, 3 ... within the account. */

@@ -143,10 +143,11 @@ export class LedgerModel {
     return undefined;
   }
 
-  /** True if a refusal for lack of room stops the asking account: no hold that settles could cure it. */
+  /** True if a refusal for lack of room (not one for being stopped) stops the asking account: no hold that settles could cure it. */
   stopsFor(refusal: ModelRefusal, asked: { tokens: number; cost: number | null }): boolean {
     const { limits } = this.account(refusal.account);
     const { tokens, heldTokens, costMicros } = this.sums(refusal.account);
+    if (refusal.scope === undefined) return false;
     if (refusal.code === 'requests_exhausted') return true;
     if (refusal.code === 'tokens_exhausted') return tokens - heldTokens + asked.tokens > (limits.maxTokens ?? 0);
     if (refusal.code !== 'cost_exhausted') return false;

@@ -8,7 +8,7 @@
  * 3. A request's contribution is added to its account and to every ancestor in the same transaction, or to none.
  */
 import { all, type Context, type Row, run, type Transaction } from '@stint/storage';
-import { type EntryFields, writeEntry } from './entries.js';
+import { type Entry, type EntryFields, writeEntry } from './entries.js';
 import { LedgerError } from './errors.js';
 import { addExactly } from './integers.js';
 import { parseJson, storedLimits } from './stored-json.js';
@@ -34,7 +34,6 @@ const lockChain = `${readChain} FOR NO KEY UPDATE`;
 const lockChainOfRequest = `SELECT ${accountColumns} FROM ledger_accounts
   WHERE id IN (SELECT p.ancestor FROM ledger_requests r JOIN ledger_paths p ON p.account = r.account WHERE r.id = ?)
   ORDER BY depth FOR NO KEY UPDATE`;
-const updateData = 'UPDATE ledger_accounts SET state = ?, data_revision = ?, head = ?, entry_count = ? WHERE id = ?';
 const updateAll = `UPDATE ledger_accounts SET state = ?, data_revision = ?, head = ?, entry_count = ?,
   status = ?, limits = ?, stop_reason = ?, revision = ? WHERE id = ?`;
 
@@ -136,9 +135,19 @@ export function* appendEntry(ctx: Context, chain: Chain, fields: EntryFields): T
   }
   const leaf = leafOf(chain);
   leaf.entryCount += 1;
-  const { delta, ...facts } = fields;
-  const entry = { ...facts, account: leaf.id, at: ctx.now, revision: rootOf(chain).dataRevision, seq: leaf.entryCount };
-  leaf.head = yield* writeEntry(delta === undefined ? entry : { ...entry, delta: packTotals(delta) }, leaf.head);
+  const entry: Entry = {
+    account: leaf.id,
+    actor: fields.actor,
+    at: ctx.now,
+    delta: fields.delta === undefined ? undefined : packTotals(fields.delta),
+    details: fields.details,
+    kind: fields.kind,
+    request: fields.request,
+    revision: rootOf(chain).dataRevision,
+    seq: leaf.entryCount,
+    type: fields.type,
+  };
+  leaf.head = yield* writeEntry(entry, leaf.head);
 }
 
 /** Marks the row for a write of status, limits, stop reason and revision too. */
@@ -147,17 +156,39 @@ export function markAdministered(account: Account): void {
   account.changed = 'all';
 }
 
-/** Writes the rows of the chain that changed. */
+/** Writes the rows of the chain that changed: the sums of all of them in one statement. */
 export function* saveChain(chain: Chain): Transaction<void> {
+  const moved: Account[] = [];
   for (const account of chain) {
-    if (account.changed === 'data') yield* run(updateData, dataOf(account));
+    if (account.changed === 'data') moved.push(account);
     else if (account.changed === 'all') yield* run(updateAll, everythingOf(account));
     account.changed = 'no';
   }
+  if (moved.length > 0) yield* run(updateDataOf(moved.length), dataOf(moved));
 }
 
-function dataOf(account: Account): (string | number)[] {
-  return [packState(account), account.dataRevision, account.head, account.entryCount, account.id];
+const updatesOfData = new Map<number, string>();
+
+/** The statement for so many accounts; only the last one's chain of entries can have grown. */
+function updateDataOf(count: number): string {
+  const kept = updatesOfData.get(count);
+  if (kept !== undefined) return kept;
+  const cases = (value: string): string => `CASE id ${`WHEN ? THEN ${value} `.repeat(count)}END`;
+  const statement = `UPDATE ledger_accounts SET state = ${cases('?')}, data_revision = ${cases('CAST(? AS BIGINT)')},
+    head = CASE id WHEN ? THEN ? ELSE head END, entry_count = CASE id WHEN ? THEN CAST(? AS BIGINT) ELSE entry_count END
+    WHERE id IN (${Array.from({ length: count }, () => '?').join(', ')})`;
+  updatesOfData.set(count, statement);
+  return statement;
+}
+
+function dataOf(accounts: readonly Account[]): (string | number)[] {
+  const params: (string | number)[] = [];
+  for (const account of accounts) params.push(account.id, packState(account));
+  for (const account of accounts) params.push(account.id, account.dataRevision);
+  const last = accounts[accounts.length - 1] as Account;
+  params.push(last.id, last.head, last.id, last.entryCount);
+  for (const { id } of accounts) params.push(id);
+  return params;
 }
 
 function everythingOf(account: Account): (string | number | null)[] {
