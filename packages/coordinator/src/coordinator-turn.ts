@@ -8,7 +8,7 @@
  */
 import { resolveTurn } from '@stint/journal';
 import { hookModel, type HookedModel } from '@stint/provider-hooks';
-import type { Context, Transaction } from '@stint/storage';
+import { type Context, isStoreError, type Transaction } from '@stint/storage';
 import {
   beginCoordinatorTurn,
   type BegunTurn,
@@ -50,6 +50,7 @@ async function runTurn(services: Services, opening: Opening, signal: AbortSignal
       signal: AbortSignal.any([signal, watch.signal]),
     });
   } catch (error) {
+    if (isStoreError(error)) throw error;
     const stopped = signal.aborted || watch.signal.aborted;
     await endFailed(services, opening, { error, stopped });
   } finally {

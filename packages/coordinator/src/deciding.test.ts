@@ -137,6 +137,33 @@ describe('a decision of the Coordinator', () => {
   });
 });
 
+describe('a Coordinator that cannot be run', () => {
+  it('asks the person at once when no model is configured, and spends nothing', async () => {
+    await using bench = await openBench();
+    const itemId = await bench.item({ withoutWorkDir: true });
+    const missing = Object.assign(new Error('no key'), { code: 'provider_not_configured' });
+    const coordinator = bench.coordinator({ resolveModel: () => Promise.reject(missing) });
+    coordinator.start();
+    const { item } = await bench.until(itemId, (records) => records.item.status === 'needs_attention');
+    expect(item.attention?.code).toBe('provider');
+    expect(await bench.snapshot(itemId)).toMatchObject({ usage: { requests: 0 } });
+  });
+
+  it('asks the person when something unforeseen breaks, without blaming the provider', async () => {
+    await using bench = await openBench();
+    const itemId = await bench.item({ withoutWorkDir: true });
+    const coordinator = bench.coordinator({
+      resolveModel: () => {
+        throw new TypeError('a defect');
+      },
+    });
+    coordinator.start();
+    const { item } = await bench.until(itemId, (records) => records.item.status === 'needs_attention');
+    expect(item.attention?.code).toBe('coordinator_failed');
+    expect(await bench.snapshot(itemId)).toMatchObject({ failures: {} });
+  });
+});
+
 describe('a provider that fails the Coordinator', () => {
   const once = (name: FaultName): BenchOptions => ({ faults: ({ ordinal }) => (ordinal === 1 ? name : null) });
 

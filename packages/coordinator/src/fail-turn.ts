@@ -31,6 +31,7 @@ function* failureOf(ctx: Context, itemId: string, { error, stopped }: TurnTroubl
   if (stopped)
     return { code: 'stopped', message: 'The work was stopped while the Coordinator was thinking.', retryAt: ctx.now };
   if (isPermanent(error)) return { code: 'provider', message: permanentMessage, retryAt: null };
+  if (!isProviderError(error)) return { code: 'coordinator_failed', message: unexpectedMessage, retryAt: null };
   const { retryAfter } = yield* recordFailure(ctx, accountOf(itemId), driverOf(itemId));
   return { code: 'provider', message: 'The provider gave no usable answer.', retryAt: retryAfter };
 }
@@ -45,6 +46,8 @@ function deniedFailure(ctx: Context, reason: RefusalReason): TurnFailure {
 }
 
 const permanentMessage = 'The model of this item cannot be used: check its name, its key and the size of its context.';
+
+const unexpectedMessage = 'The Coordinator could not be run; the log of the process that serves this item says why.';
 
 const permanentCodes: ReadonlySet<string> = new Set([
   'unauthorized',

@@ -25,7 +25,8 @@ export function* readSnapshot(ctx: Context, itemId: string, entry: MailboxEntry)
 
 function triggerOf(entry: MailboxEntry, records: ItemRecords): Trigger {
   const actionId = entry.payload['actionId'];
-  const said = entry.kind === 'message' ? records.messages.findLast((message) => message.role === 'user') : undefined;
+  const messageId = entry.payload['messageId'];
+  const said = records.messages.find((message) => message.id === messageId);
   return {
     kind: entry.kind,
     ...(said !== undefined && { text: said.text }),
