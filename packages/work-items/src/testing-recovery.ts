@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { retryAction } from './action-commands.js';
+import { failCoordinatorTurn } from './coordinator-turns.js';
 import { checkCoordinatorFence, checkRunFence } from './fences.js';
 import { addInput, bindInputs, pendingInputs } from './inputs.js';
 import { cancelItem, resumeItem } from './item-commands.js';
@@ -192,6 +193,27 @@ export const recoveryCases: readonly WorkCase[] = [
       assert.equal(refused.applied, false);
       assertApplied(await work.write((ctx) => applyPlan(ctx, again.fence, { mutations: threeSteps })));
       assert.equal((await work.look(itemId)).actions.length, 3);
+    },
+  },
+  {
+    name: 'recovery leaves the claim of a living process, and a claim that was made anew, alone',
+    async run(work) {
+      const itemId = await work.create();
+      await work.start(itemId);
+      const other = await work.otherProcess();
+      const first = await other.think();
+      const { itemId: of, mailboxId, claimEpoch, owner } = first.fence;
+      const claim = { itemId: of, mailboxId, claimEpoch, owner, coordinatorTurnId: first.turn.id };
+      assert.equal(await work.write((ctx) => recoverClaim(ctx, claim)), false);
+      const failure = { code: 'provider', message: '429', retryAt: work.clock.now };
+      await other.write((ctx) => failCoordinatorTurn(ctx, first.fence, failure));
+      const second = await other.think();
+      assert.equal(second.fence.owner, owner);
+      await other.db.close();
+      assert.equal(await work.write((ctx) => recoverClaim(ctx, claim)), false);
+      assert.equal((await work.look(itemId)).thinkingTurn?.id, second.turn.id);
+      const current = { ...claim, claimEpoch: second.fence.claimEpoch };
+      assert.equal(await work.write((ctx) => recoverClaim(ctx, current)), true);
     },
   },
   {
