@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { entryFacts, writeAtomically } from './atomic-write.js';
 import { openDirectory, openForReading } from './open-confined.js';
 import { testWorkspace, treeHash } from './workspace.test.helper.js';
 import { confine, openWorkspace } from './workspace.js';
@@ -59,6 +60,7 @@ test('no path tool reaches out: by dots, absolute paths, a sibling with the same
     }
   }
   expect(treeHash(outside)).toBe(before);
+  expect(await call('write_file', { path: 'dangling', content: 'x' })).toMatchObject({ code: 'dangling_link' });
 });
 
 test('a refusal tells nothing about what is outside', async () => {
@@ -105,6 +107,30 @@ test('a file swapped for a link between check and use is refused', async () => {
   rmSync(path('a.txt'));
   symlinkSync(join(outside, 'secret.txt'), path('a.txt'));
   await expect(openForReading(workspace, checked)).rejects.toMatchObject({ code: 'path_changed' });
+});
+
+test('a folder or file that changed before the rename is not replaced', async () => {
+  const { root, path, write, text } = testWorkspace();
+  mkdirSync(path('dir'));
+  write('dir/a.txt', 'old');
+  const workspace = openWorkspace(root);
+  const content = Buffer.from('new');
+  const [stale, moved] = [await openDirectory(workspace, path('dir')), await openDirectory(workspace, path('dir'))];
+  const replaces = await entryFacts(stale, 'a.txt');
+  write('dir/a.txt', 'changed meanwhile');
+  await expect(writeAtomically({ directory: stale, name: 'a.txt', content, replaces })).rejects.toMatchObject({
+    code: 'stale',
+    errorEffect: 'none',
+  });
+  const current = await entryFacts(moved, 'a.txt');
+  renameSync(path('dir'), path('moved'));
+  await expect(writeAtomically({ directory: moved, name: 'a.txt', content, replaces: current })).rejects.toMatchObject({
+    code: 'path_changed',
+    errorEffect: 'none',
+  });
+  await Promise.all([stale.close(), moved.close()]);
+  expect(text('moved/a.txt')).toBe('changed meanwhile');
+  expect(readdirSync(path('moved'))).toEqual(['a.txt']);
 });
 
 test('a folder moved out of the way at the last moment takes the write nowhere else', async () => {

@@ -12,7 +12,9 @@ const packageFolder = fileURLToPath(new URL('..', import.meta.url));
 /** The examples in a folder of their own, with what `npm install` would put beside them. */
 function installedExamples(): string {
   const folder = temporaryFolder();
-  cpSync(join(packageFolder, '../../examples'), folder, { recursive: true });
+  for (const example of ['custom-tool', 'mcp-in', 'mcp-out']) {
+    cpSync(join(packageFolder, '../../examples', example), join(folder, example), { recursive: true });
+  }
   mkdirSync(join(folder, 'node_modules/@stint'), { recursive: true });
   symlinkSync(packageFolder, join(folder, 'node_modules/@stint/tools'));
   symlinkSync(realpathSync(join(packageFolder, 'node_modules/zod')), join(folder, 'node_modules/zod'));
