@@ -36,10 +36,16 @@ describe(`the default scenario on samples from seed ${firstSeed}`, () => {
     ]);
   });
 
-  test.each(['list_directory', 'read_file', 'shell'])('is stuck when %s gives nothing back', async (tool) => {
-    const { root } = await bench.sample(firstSeed + 7);
-    const results = await runItem(bench.itemFor(root, { tamper: (name, result) => (name === tool ? '' : result) }));
-    expect(results.at(-1)?.outcome).toMatchObject({ status: 'failed', summary: expect.stringMatching(/^stuck/) });
+  test.each([
+    ['list_directory', /^stuck: I could not list/],
+    ['read_file', /^stuck: I could not read/],
+    ['shell', /^stuck: node --test cannot be run/],
+  ] as const)('is stuck when %s gives nothing back, and says so', async (tool, summary) => {
+    const drawn = await bench.sample(firstSeed + 7);
+    const tamper = (name: string, result: string) => (name === tool ? '' : result);
+    const results = await runItem(bench.itemFor(drawn.root, { tamper }));
+    expect(results.at(-1)?.outcome).toMatchObject({ status: 'failed', summary: expect.stringMatching(summary) });
+    expect(await readFile(join(drawn.root, drawn.sourcePath), 'utf8')).toBe(drawn.wrong);
   });
 
   test('tries changes one by one, and takes back those that do not help, when it cannot evaluate the source', async () => {
