@@ -5,7 +5,7 @@ import { journalMigrations, listTurns, type TurnRecord } from '@stint/journal';
 import { ledgerMigrations, type Limits, snapshotAccount } from '@stint/ledger';
 import { openaiCompatible } from '@stint/provider-hooks/openai-compatible';
 import { startSimulator, type Scenario, type Simulator, type SimulatorOptions } from '@stint/simulator';
-import { all, type Database, type Gate, openSqlite } from '@stint/storage';
+import { all, type Clock, type Database, type Gate, openSqlite } from '@stint/storage';
 import { type ItemRecords, readItemRecords, workItemsMigrations } from '@stint/work-items';
 import { accountOf } from './account.js';
 import { createCommands, type Commands } from './commands.js';
@@ -45,6 +45,8 @@ export interface BenchOptions {
   readonly faults?: SimulatorOptions['faults'];
   readonly gate?: Gate;
   readonly leaseMs?: number;
+  /** @default Date.now */
+  readonly clock?: Clock;
   /** Model name, `default` or a variant such as `parallel`. @default 'default' */
   readonly model?: string;
 }
@@ -95,13 +97,14 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
 /** Opens the bench's store file with all tables. */
 export async function openStore(
   folder: string,
-  options: { readonly leaseMs?: number | undefined } = {},
+  options: { readonly leaseMs?: number | undefined; readonly clock?: Clock | undefined } = {},
 ): Promise<Database> {
-  const { leaseMs } = options;
+  const { leaseMs, clock } = options;
   const db = await openSqlite({
     path: join(folder, 'stint.db'),
     synchronous: 'normal',
     ...(leaseMs !== undefined && { leaseMs }),
+    ...(clock !== undefined && { clock }),
   });
   for (const migrations of [ledgerMigrations, journalMigrations, workItemsMigrations]) await db.migrate(migrations);
   return db;
