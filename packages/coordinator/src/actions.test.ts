@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { renameSync, symlinkSync } from 'node:fs';
 import { defaultScenario, type Scenario, systemText } from '@stint/simulator';
 import { defineTool } from '@stint/tools';
+import { addInput } from '@stint/work-items';
 import { describe, expect, it } from 'vitest';
 import { openBench, summary } from './work-bench.test.helper.js';
 
@@ -44,6 +45,31 @@ describe('an Action', () => {
     expect(records.runs).toHaveLength(1);
     const runTurns = (await bench.turns(itemId)).filter((turn) => turn.owner.kind === 'run');
     expect(runTurns).toHaveLength(3);
+  });
+
+  it('is told a person’s words once, even when they come while it submits its outcome (case Y34)', async () => {
+    const text = `Mind the ${Math.random()}`;
+    const heard: number[] = [];
+    const scenario: Scenario = (request) => {
+      const answer = defaultScenario(request);
+      if (systemText(request).startsWith('You are the Coordinator')) return answer;
+      heard.push(request.messages.filter((message) => message.text.includes(text)).length);
+      return { ...answer, pauseUntil: [{ afterPieces: 1, gate: 'go' }] };
+    };
+    await using bench = await openBench({ scenario });
+    const itemId = await bench.item({ withoutWorkDir: true });
+    bench.coordinator().start();
+    await bench.simulator.gateReached('go');
+    const [action] = (await bench.records(itemId)).actions;
+    const input = { itemId, actionId: action?.id ?? '', text, clientMessageId: 'i1' };
+    await bench.db.write((ctx) => addInput(ctx, input));
+    await bench.db.write((ctx) => addInput(ctx, input));
+    bench.simulator.openGate('go');
+    const records = await bench.until(itemId, ({ item }) => item.status !== 'running' && item.status !== 'ready');
+    expect(records.item.status, JSON.stringify(summary(records))).toBe('done');
+    expect(records.openInputs).toEqual([]);
+    expect(heard).toEqual([0, 1]);
+    expect(records.runs).toHaveLength(1);
   });
 
   it('whose tool ran out of time waits for a person to find out what it did, and goes on', async () => {
