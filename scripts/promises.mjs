@@ -4,7 +4,7 @@
  *
  * promises.json lists mutations: { id, promise, breaks, file, find, replace, test: { project, file, name } }. Each is applied to a copy of the tree,
  * the copy is compiled, and the named test must then fail by an assertion or an error of its own; a mutation that no longer applies, that does not
- * compile, or that the test survives is a finding. `--only <id>` tries one, `--sample <n>` a random few (the seed is printed; `--seed` repeats it).
+ * compile, or that the test survives is a finding. `--only <id>,<id>` tries those, `--sample <n>` a random few (the seed is printed; `--seed` repeats it).
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 function chosen() {
   /** @type {Mutation[]} */
   const all = JSON.parse(readFileSync(join(root, 'promises.json'), 'utf8')).mutations;
-  if (values.only) return all.filter(({ id }) => id === values.only);
+  if (values.only) return all.filter(({ id }) => values.only?.split(',').includes(id));
   if (!values.sample) return all;
   const seed = Number(values.seed ?? Date.now() % 100_000);
   console.log(`seed ${seed}`);
