@@ -3,6 +3,7 @@ import type { EngineToolCall, EngineTools, OperationOutcome } from '@stint/engin
 import {
   endOperation,
   type OperationKey,
+  readOperations,
   recordLateResult,
   setOperationProcess,
   startOperation,
@@ -17,7 +18,7 @@ import { claimLost } from './watch-claim.js';
 export interface RunOperations {
   /** Before a side-effecting call. Throws `lease_lost`: the call is not run. */
   operationStart(call: EngineToolCall): Promise<void>;
-  /** After it. A result that came after the lease was lost is kept beside the journal and counts for nothing. */
+  /** After it. What came after the lease was lost is kept beside the history and counts for nothing. */
   operationEnd(call: EngineToolCall, outcome: OperationOutcome): Promise<void>;
   /** Before a command of a call begins: its process group is stored, so that a crash cannot leave it running. */
   onProcess(call: EngineToolCall, process: ProcessRecord): Promise<void>;
@@ -47,7 +48,7 @@ export function createRunOperations({ db, fence, gate }: RunOperationsOptions): 
       const key = keyOf(call);
       await db.write(function* (ctx) {
         const kept = yield* underFence(ctx, fence, () => endOperation(ctx, key, { effect, entry }));
-        if (!kept) yield* recordLateResult(ctx, key, result.output);
+        if (!kept) yield* keepLate(ctx, key, { effect, output: result.output });
       });
       gate('tool:after');
     },
@@ -74,6 +75,17 @@ async function runObserved(call: PreparedCall, context: CallContext, gate: Gate)
   const result = await running;
   gate('tool:after');
   return result;
+}
+
+/** The effect is a fact, if nobody has judged it yet; the result is kept beside the history, of which it is no part. */
+function* keepLate(
+  ctx: Context,
+  key: OperationKey,
+  { effect, output }: { readonly effect: OperationOutcome['effect']; readonly output: string },
+): Transaction<void> {
+  const operation = (yield* readOperations(ctx, key.turnId)).find(({ callIndex }) => callIndex === key.callIndex);
+  if (operation?.status === 'running') yield* endOperation(ctx, key, { effect });
+  yield* recordLateResult(ctx, key, output);
 }
 
 /** Runs the body if the Run is still the current one. Answers whether it was. */
