@@ -12,6 +12,8 @@ export type StoreErrorCode =
   | 'store_corrupt'
   /** The store cannot be reached, opened, read or written. */
   | 'store_unavailable'
+  /** The SQLite driver's compiled part is absent, or is for another Node: the message names the command that builds it. */
+  | 'driver_missing'
   /** The store was written by a newer version of the program. */
   | 'store_newer'
   /** `close` was called before. */
@@ -37,6 +39,7 @@ const unusableCodes: ReadonlySet<StoreErrorCode> = new Set([
   'store_readonly',
   'store_corrupt',
   'store_unavailable',
+  'driver_missing',
   'store_closed',
   'commit_unknown',
 ]);

@@ -218,3 +218,22 @@ describe('the write-ahead log', () => {
     expect(existsSync(`${store.location}-wal`)).toBe(false);
   });
 });
+
+describe('the compiled driver', () => {
+  const openWithout = `process.dlopen = () => { throw Object.assign(new Error(args[2]), { code: args[1] }); };
+    await storage.openSqlite({ path: args[0] }).catch(({ name, code, retryable, message }) => say({ name, code, retryable, message }));`;
+
+  it.each([
+    ['install scripts did not run', 'MODULE_NOT_FOUND', 'Cannot find module'],
+    ['Node was changed after the install', 'ERR_DLOPEN_FAILED', 'was compiled against a different Node.js version'],
+  ])('case U03: %s: one error names the command that builds it', async (_, code, message) => {
+    const child = startChild(openWithout, store.location, code, message);
+    expect(await child.next()).toEqual({
+      name: 'StoreError',
+      code: 'driver_missing',
+      retryable: false,
+      message: expect.stringContaining('run `npm rebuild better-sqlite3`'),
+    });
+    expect(await child.ended).toBe(0);
+  });
+});

@@ -67,12 +67,25 @@ export function walBytes(connection: Connection): number {
 }
 
 function asOpenError(error: unknown, path: string): unknown {
+  if (isDriverMissing(error)) {
+    return new StoreError(
+      'driver_missing',
+      `The SQLite driver is not built for this Node (${process.version}, ${process.platform} ${process.arch}); run ` +
+        '`npm rebuild better-sqlite3` (pnpm: `pnpm approve-builds`, then `pnpm rebuild better-sqlite3`)',
+      error,
+    );
+  }
   if (hasCode(error, 'ENOSPC')) return new StoreError('store_full', `No space left to create ${path}`, error);
   if (hasCode(error, 'EROFS')) return new StoreError('store_readonly', `${path} is on a read-only disk`, error);
   if (error instanceof Error && 'syscall' in error) {
     return new StoreError('store_unavailable', `The store ${path} cannot be created: ${error.message}`, error);
   }
   return error;
+}
+
+/** Install scripts did not run (its loader then lists the places it tried), or ran for another Node or C library. */
+function isDriverMissing(error: unknown): boolean {
+  return hasCode(error, 'ERR_DLOPEN_FAILED') || (error instanceof Error && 'tries' in error);
 }
 
 function hasCode(error: unknown, code: string): boolean {
