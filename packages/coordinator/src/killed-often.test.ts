@@ -31,9 +31,11 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Serves until the process kills itself at the n-th point of any kind, or the item stands still. */
-async function serveSomeOf(bench: Bench, itemId: string, points: number): Promise<ItemRecords> {
-  const server = await serveElsewhere(bench, { point: '*', occurrence: points });
+/** Serves until the process kills itself, at a gate point or between two statements, or the item stands still. */
+async function serveSomeOf(bench: Bench, itemId: string, random: () => number): Promise<ItemRecords> {
+  const bySql = random() < 0.5;
+  const occurrence = 1 + Math.floor(random() * (bySql ? 1_500 : 24));
+  const server = await serveElsewhere(bench, { point: bySql ? 'sql' : '*', occurrence });
   await Promise.race([gone(server), bench.until(itemId, stands)]);
   await kill(server);
   await bench.coordinator().recover();
@@ -51,7 +53,7 @@ describe('an item whose process is killed again and again', () => {
     await using bench = await openBench({ model: random() < 0.5 ? 'default' : 'simulated:parallel' });
     const itemId = await bench.item({ limits, maxAttempts: 60 });
     for (let kills = 0; kills < 4; kills += 1) {
-      const records = await serveSomeOf(bench, itemId, 1 + Math.floor(random() * 24));
+      const records = await serveSomeOf(bench, itemId, random);
       if (records.item.status === 'done') break;
       if (stands(records)) await resolveAsked(bench, records);
     }

@@ -10,7 +10,7 @@ import type { Bench } from './work-bench.test.helper.js';
 const child = fileURLToPath(new URL('../dist/serve.test.helper.js', import.meta.url));
 
 export interface ServeOptions {
-  /** The gate point at which the process kills itself; `*` counts every point. @default never */
+  /** The gate point at which the process kills itself; `*` counts every point, `sql` every statement. @default never */
   readonly point?: string;
   /** How often the point is passed before. @default 1 */
   readonly occurrence?: number;

@@ -1,6 +1,6 @@
 /**
  * Serves a bench's store in a process of its own, until it is killed. Arguments: folder, simulator's address, gate point,
- * how often the point (`*`: any point) is passed before the process ends itself there, lease in ms. Prints `ready` when it
+ * how often the point (`*`: any point; `sql`: any statement of the store) is passed before the process ends itself there, lease in ms. Prints `ready` when it
  * serves.
  */
 import { coordinatorOptions, openStore } from './work-bench.test.helper.js';
@@ -10,11 +10,11 @@ const [folder = '', url = '', point = '', occurrence = '0', leaseMs = '60000'] =
 let left = Number(occurrence);
 
 function gate(reached: string): void {
-  if (reached !== point && point !== '*') return;
+  if (reached !== point && point !== '*' && !(point === 'sql' && reached.startsWith('sql:'))) return;
   left -= 1;
   if (left === 0) process.kill(process.pid, 'SIGKILL');
 }
 
-const db = await openStore(folder, { leaseMs: Number(leaseMs) });
+const db = await openStore(folder, { leaseMs: Number(leaseMs), ...(point === 'sql' && { gate }) });
 createCoordinator(coordinatorOptions(db, url, { gate })).start();
 console.log('ready');

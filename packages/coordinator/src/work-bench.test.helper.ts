@@ -63,7 +63,7 @@ const readAccount = (db: Database, itemId: string) => db.read((ctx) => snapshotA
 export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'stint-coordinator-')));
   const { workDir, bug } = writeProject(folder);
-  const db = await openStore(folder, options);
+  const db = await openStore(folder, { leaseMs: options.leaseMs, clock: options.clock });
   const simulator = await startSimulator({ scenario: options.scenario, faults: options.faults });
   const commands = createCommands(db);
   const open: Coordinator[] = [];
@@ -97,14 +97,15 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
 /** Opens the bench's store file with all tables. */
 export async function openStore(
   folder: string,
-  options: { readonly leaseMs?: number | undefined; readonly clock?: Clock | undefined } = {},
+  options: { readonly leaseMs?: number | undefined; readonly clock?: Clock | undefined; readonly gate?: Gate } = {},
 ): Promise<Database> {
-  const { leaseMs, clock } = options;
+  const { leaseMs, clock, gate } = options;
   const db = await openSqlite({
     path: join(folder, 'stint.db'),
     synchronous: 'normal',
     ...(leaseMs !== undefined && { leaseMs }),
     ...(clock !== undefined && { clock }),
+    ...(gate !== undefined && { gate }),
   });
   for (const migrations of [ledgerMigrations, journalMigrations, workItemsMigrations]) await db.migrate(migrations);
   return db;
