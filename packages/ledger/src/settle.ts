@@ -228,10 +228,10 @@ function unknownAs(request: LedgerRequest, { usage, complete, costMicros }: Figu
   };
 }
 
-/** An incomplete answer reports what it consumed so far; the report that says more is kept. */
+/** An incomplete answer reports what it consumed so far; the report that says more is kept, one that says nothing is not. */
 function largerUsage(kept: Usage | null, given: Usage | null): Usage | null {
-  if (kept === null || given === null) return given ?? kept;
-  return countedTokens(given, 'all') >= countedTokens(kept, 'all') ? given : kept;
+  if (!isMeasured(given)) return kept;
+  return kept === null || countedTokens(given, 'all') >= countedTokens(kept, 'all') ? given : kept;
 }
 
 function releasedAs(request: LedgerRequest, proof: string): LedgerRequest {

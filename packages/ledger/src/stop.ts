@@ -61,7 +61,12 @@ export function* stopChain(ctx: Context, chain: Chain, reason: StopReason): Tran
     account.status = 'stopped';
     account.stopReason = reason;
     markAdministered(account);
-  } else if (account.stopReason !== null && reason.aborts && !account.stopReason.aborts) {
+  } else if (
+    account.status === 'stopped' &&
+    account.stopReason !== null &&
+    reason.aborts &&
+    !account.stopReason.aborts
+  ) {
     account.stopReason = { ...account.stopReason, aborts: true };
     markAdministered(account);
   }
