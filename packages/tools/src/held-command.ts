@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { refusal } from './errors.js';
 import type { ProcessRecord } from './process-record.js';
-import { currentBootId, hasProc, openTarget, readProcess } from './process-table.js';
+import { type ProcessEntry, currentBootId, hasProc, openTarget, readProcess } from './process-table.js';
 import { ProcessTree } from './process-tree.js';
 
 /**
@@ -34,8 +34,8 @@ export interface HeldCommand {
   readonly ended: Promise<CommandEnd>;
   /** Resolves when the leader is gone. */
   readonly leaderGone: Promise<void>;
-  /** Pids that belong to the holder, not to the command. */
-  ownPids(): Promise<ReadonlySet<number>>;
+  /** True for processes of the holder, not of the command: the leader, and what it started to run the command. */
+  readonly isOwn: (entry: ProcessEntry) => boolean;
   /** Closes what is still open on this side. */
   dispose(): void;
 }
@@ -91,10 +91,7 @@ export async function holdCommand(options: HoldOptions): Promise<HeldCommand> {
     release: () => void go.end('go\n'),
     ended: commandEnd(status, leaderGone),
     leaderGone,
-    async ownPids() {
-      const children = (await tree.living()).filter(({ parent }) => parent === leader);
-      return new Set([leader, ...children.map(({ pid }) => pid)]);
-    },
+    isOwn: ({ pid, parent }) => pid === leader || parent === leader,
     dispose() {
       for (const stream of [output, go, status, mark]) stream.destroy();
     },

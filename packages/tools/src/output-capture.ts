@@ -11,7 +11,8 @@ export class OutputCapture {
   readonly #file: FileHandle;
   readonly #limitBytes: number;
   #head: Buffer = Buffer.alloc(0);
-  #tail: Buffer[] = [];
+  /** Ring of the last bytes after the head; `#tailBytes` counts all that went in. */
+  readonly #tail: Buffer = Buffer.alloc(TAIL_BYTES);
   #tailBytes = 0;
   #writtenBytes = 0;
   #totalBytes = 0;
@@ -52,23 +53,26 @@ export class OutputCapture {
 
   /** The output, or its head and tail around a line that says how much is missing. */
   text(): string {
-    const tail = Buffer.concat(this.#tail);
+    const tail = this.#tailInOrder();
     if (this.isWhole) return Buffer.concat([this.#head, tail]).toString('utf8');
-    const end = tail.subarray(tail.length - TAIL_BYTES);
     const head = this.#head.subarray(0, cutBeforeLast(this.#head));
-    const from = cutAfter(end, 0);
-    const left = this.#totalBytes - head.length - (end.length - from);
-    return `${head.toString('utf8')}\n[... ${left} of ${this.#totalBytes} bytes left out ...]\n${end.toString('utf8', from)}`;
+    const from = cutAfter(tail, 0);
+    const left = this.#totalBytes - head.length - (tail.length - from);
+    return `${head.toString('utf8')}\n[... ${left} of ${this.#totalBytes} bytes left out ...]\n${tail.toString('utf8', from)}`;
   }
 
   #addTail(chunk: Buffer): void {
-    const part = chunk.length > TAIL_BYTES ? chunk.subarray(chunk.length - TAIL_BYTES) : chunk;
-    this.#tail.push(Buffer.from(part)); // a copy: a view would keep the stream's whole chunk alive
-    this.#tailBytes += part.length;
-    if (this.#tailBytes <= 4 * TAIL_BYTES) return;
-    const joined = Buffer.concat(this.#tail);
-    this.#tail = [Buffer.from(joined.subarray(joined.length - TAIL_BYTES))];
-    this.#tailBytes = TAIL_BYTES;
+    const part = chunk.subarray(Math.max(0, chunk.length - TAIL_BYTES));
+    const at = (this.#tailBytes + chunk.length - part.length) % TAIL_BYTES;
+    const first = part.copy(this.#tail, at);
+    part.copy(this.#tail, 0, first);
+    this.#tailBytes += chunk.length;
+  }
+
+  #tailInOrder(): Buffer {
+    if (this.#tailBytes <= TAIL_BYTES) return this.#tail.subarray(0, this.#tailBytes);
+    const at = this.#tailBytes % TAIL_BYTES;
+    return Buffer.concat([this.#tail.subarray(at), this.#tail.subarray(0, at)]);
   }
 
   /** A synchronous write keeps memory flat: nothing queues up while the disk is busy. */

@@ -24,6 +24,15 @@ export async function listProcesses(): Promise<readonly ProcessEntry[]> {
   return hasProc() ? listFromProc() : listFromPs();
 }
 
+let recent: { readonly at: number; readonly entries: Promise<readonly ProcessEntry[]> } | undefined;
+
+/** All processes as they were at most `maxAgeMs` ago: many commands at once share one look. */
+export function recentProcesses(maxAgeMs: number): Promise<readonly ProcessEntry[]> {
+  const now = performance.now();
+  if (recent === undefined || now - recent.at > maxAgeMs) recent = { at: now, entries: listProcesses() };
+  return recent.entries;
+}
+
 /** The process with this number, or undefined. Linux only. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readProc(`/proc/${pid}/stat`);

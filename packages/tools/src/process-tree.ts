@@ -6,6 +6,7 @@ import {
   hasInEnvironment,
   hasProc,
   listProcesses,
+  recentProcesses,
   openTargets,
   readProcess,
   type ProcessEntry,
@@ -55,7 +56,8 @@ export class ProcessTree {
   /** Starts to sample the chain of parents. `unwatch` must be called. */
   watch(): void {
     this.#timer = setTimeout(() => {
-      void this.#sample().finally(() => {
+      const sampled = this.#sample().catch(() => {}); // the look at the end tells what is wrong
+      void sampled.finally(() => {
         this.#delayMs = Math.min(this.#delayMs * 2, SAMPLE_LAST_MS);
         if (this.#timer !== undefined) this.watch();
       });
@@ -76,15 +78,15 @@ export class ProcessTree {
   }
 
   /**
-   * Ends all of `living()` but `spared`: asks (TERM), waits `graceMs`, then freezes and kills until none is left. It
-   * returns when all are gone or, after about three seconds of killing, with those that are not.
+   * Ends all of `living()` but what is spared: asks (TERM), waits `graceMs`, then freezes and kills until none is left.
+   * It returns when all are gone or, after about three seconds of killing, with those that are not.
    */
-  async end(graceMs: number, spared: ReadonlySet<number> = new Set()): Promise<EndReport> {
-    const rest = async () => (await this.living()).filter(({ pid }) => !spared.has(pid) && pid !== process.pid);
-    const ended = new Set<number>();
+  async end(graceMs: number, isSpared: (entry: ProcessEntry) => boolean = () => false): Promise<EndReport> {
+    const rest = async () => (await this.living()).filter((entry) => !isSpared(entry));
     const asked = await rest();
-    for (const { pid } of asked) ended.add(pid);
-    if (graceMs > 0 && asked.length > 0) {
+    if (asked.length === 0) return { ended: [], survivors: [] };
+    const ended = new Set(asked.map(({ pid }) => pid));
+    if (graceMs > 0) {
       signalAll(asked, 'SIGTERM');
       await untilEmpty(rest, graceMs);
     }
@@ -100,7 +102,7 @@ export class ProcessTree {
   }
 
   async #sample(): Promise<void> {
-    const entries = await listProcesses();
+    const entries = await recentProcesses(SAMPLE_FIRST_MS);
     this.#withDescendants(entries, ({ pid, startTicks, group, session }) => {
       return this.#known.get(pid) === startTicks || this.#inGroup(group, session);
     });

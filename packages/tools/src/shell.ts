@@ -176,7 +176,7 @@ async function follow(
       structured: { exitCode: null, durationMs },
     });
   }
-  const report = await held.tree.end(Math.min(graceMs, 200), await held.ownPids());
+  const report = await held.tree.end(Math.min(graceMs, 200), held.isOwn);
   await drained(closed);
   await held.tree.end(0);
   const title =
@@ -197,8 +197,7 @@ function aborted(signal: AbortSignal): Promise<'aborted'> {
 
 /** What the command was busy with. */
 async function busy(held: HeldCommand): Promise<string> {
-  const own = await held.ownPids();
-  return describeProcesses((await held.tree.living()).filter(({ pid }) => !own.has(pid)));
+  return describeProcesses((await held.tree.living()).filter((entry) => !held.isOwn(entry)));
 }
 
 async function drained(closed: Promise<void>): Promise<void> {
