@@ -13,8 +13,8 @@ const updateHistory =
 const insertEntry = `INSERT INTO journal_entries
   (owner_kind, owner_id, seq, entry_key, kind, message, input_id, failed, keep_count, turn_id, created_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (owner_kind, owner_id, entry_key) DO NOTHING`;
-const selectKeptFrom = `SELECT seq FROM journal_entries
-  WHERE owner_kind = ? AND owner_id = ? AND seq < ? AND taken_back = 0 ORDER BY seq DESC LIMIT ?`;
+const selectOutline = `SELECT seq, kind, keep_count AS "keep" FROM journal_entries
+  WHERE owner_kind = ? AND owner_id = ? AND seq >= ? AND taken_back = 0 ORDER BY seq`;
 const selectEntries = `SELECT seq, entry_key AS "key", kind, message, input_id AS "inputId", keep_count AS "keep"
   FROM journal_entries WHERE owner_kind = ? AND owner_id = ? AND seq >= ? AND taken_back = 0 ORDER BY seq`;
 // The key is freed, so that the request that repeats this one can carry the same input.
@@ -73,15 +73,15 @@ export function* appendEntries(
     ]);
     if (changed === 0) continue;
     lastSeq = seq;
-    if (entry.kind === 'compaction') visibleFrom = yield* keptFrom(owner, seq, entry.keep ?? 0);
+    if (entry.kind === 'compaction') visibleFrom = yield* firstVisible(owner, visibleFrom);
   }
   yield* run(updateHistory, [lastSeq, visibleFrom, owner.kind, owner.id]);
   return lastSeq >= visibleFrom ? { from: visibleFrom, to: lastSeq } : null;
 }
 
 /**
- * The visible history of an owner, or of a chain of owners that go on from each other, oldest first: from the entries
- * that the last compaction kept, which stand before it, to the end. An entry that two owners hold appears once.
+ * The visible history of an owner, or of a chain of owners that go on from each other, oldest first: the last compaction,
+ * the entries it kept, and what came after. An entry that two owners hold appears once.
  */
 export function* readHistory(
   _ctx: Context,
@@ -95,7 +95,7 @@ export function* readHistory(
       if (!byKey.has(entry.key)) byKey.set(entry.key, toEntry(entry));
     }
   }
-  return [...byKey.values()];
+  return visible([...byKey.values()]);
 }
 
 /** One owner or several, as a list. */
@@ -124,10 +124,22 @@ function* lockHistory(owner: TurnOwner): Transaction<HistoryRow> {
   return row ?? { lastSeq: 0, visibleFrom: 1 };
 }
 
-function* keptFrom(owner: TurnOwner, seq: number, keep: number): Transaction<number> {
-  if (keep === 0) return seq;
-  const kept = yield* all<{ seq: number }>(selectKeptFrom, [owner.kind, owner.id, seq, keep]);
-  return kept.at(-1)?.seq ?? seq;
+/** The lowest seq that is visible after the compaction that was stored last. */
+function* firstVisible(owner: TurnOwner, from: number): Transaction<number> {
+  const outline = yield* all<Pick<EntryRow, 'seq' | 'kind' | 'keep'>>(selectOutline, [owner.kind, owner.id, from]);
+  return Math.min(...visible(outline).map((row) => row.seq));
+}
+
+/** What is visible of entries in the order they were stored, in the order a model sees it. */
+function visible<E extends { readonly kind: string; readonly keep?: number | null }>(
+  entries: readonly E[],
+): readonly E[] {
+  let shown: E[] = [];
+  for (const entry of entries) {
+    if (entry.kind !== 'compaction') shown.push(entry);
+    else shown = [entry, ...(entry.keep ? shown.slice(-entry.keep) : [])];
+  }
+  return shown;
 }
 
 function toEntry(row: EntryRow): StoredEntry {

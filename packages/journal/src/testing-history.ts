@@ -40,9 +40,9 @@ export const historyCases: readonly JournalCase[] = [
       const history = await fixture.read((ctx) => readHistory(ctx, owner));
       assert.deepEqual(
         history.map((entry) => entry.key),
-        ['b', 'c', 's', 'd'],
+        ['s', 'b', 'c', 'd'],
       );
-      assert.equal(history[2]?.keep, 2);
+      assert.equal(history[0]?.keep, 2);
       assert.deepEqual(range, { from: 2, to: 5 });
       await fixture.write((ctx) => appendEntries(ctx, owner, [compaction('t', 0)]));
       assert.deepEqual(
