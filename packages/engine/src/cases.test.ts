@@ -2,7 +2,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const engine = ['E01', 'E03', 'E05', 'E07', 'E09', 'E11', 'E13', 'E15', 'E17', 'E19', 'E21', 'E23', 'E25', 'E27', 'E29'];
+const engine = [
+  'E01',
+  'E03',
+  'E05',
+  'E07',
+  'E09',
+  'E11',
+  'E13',
+  'E15',
+  'E17',
+  'E19',
+  'E21',
+  'E23',
+  'E25',
+  'E27',
+  'E29',
+];
 const requests = ['Y01', 'Y02', 'Y04', 'Y05', 'Y07', 'Y08', 'Y10', 'Y11', 'Y13'];
 const tools = ['Y14', 'Y16', 'Y17', 'Y19', 'Y20'];
 const usage = ['L13', 'L15', 'L19'];

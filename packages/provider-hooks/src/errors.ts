@@ -1,4 +1,4 @@
-import type { FailFacts } from './types.js';
+import type { FailFacts } from './fail-facts.js';
 
 /**
  * What went wrong, stable.

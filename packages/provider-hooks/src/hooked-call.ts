@@ -138,7 +138,7 @@ export class HookedCall<H extends TurnHandle> {
   /** The answer has ended. Calls `finish` if it is complete; else calls `fail`, and throws. */
   async complete(): Promise<TurnResponse> {
     const reason = this.#completeReason();
-    if (this.#stopped !== null || reason === null) throw await this.fail(this.#incompleteError());
+    if (reason === null) throw await this.fail(this.#incompleteError());
     const response = this.answer.response(reason);
     this.#end();
     if (this.#handle) await this.#hooks.finish(this.#handle, response);

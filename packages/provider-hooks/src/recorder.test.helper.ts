@@ -1,4 +1,5 @@
 import type { ProviderError } from './errors.js';
+import type { LanguageModelLike } from './model.js';
 import type { FailFacts, FrozenRequest, PromptMessage, ProviderHooks, TurnHandle, TurnResponse } from './types.js';
 
 /** Hooks that write down what they were called with, in order. */
@@ -59,4 +60,34 @@ export async function rejection(work: PromiseLike<unknown>): Promise<unknown> {
     return error;
   }
   throw new Error('expected a rejection');
+}
+
+export type FakeModel = LanguageModelLike & { doGenerate: (options: never) => Promise<object> };
+
+/** A model in memory, of any specification. */
+export function fakeModel(version: 'v2' | 'v3' | 'v4', parts: () => readonly object[]): FakeModel {
+  return {
+    specificationVersion: version,
+    provider: 'fake',
+    modelId: 'model',
+    doGenerate: async () => ({ content: [{ type: 'text', text: 'free' }], finishReason: 'stop', usage: {} }),
+    doStream: async () => ({ stream: ReadableStream.from(parts()) }),
+  };
+}
+
+/** A whole stream that says these words. */
+export function partsOf(deltas: readonly string[], version = 'v3'): readonly object[] {
+  const flat = version === 'v2';
+  return [
+    { type: 'text-start', id: '1' },
+    ...deltas.map((delta) => ({ type: 'text-delta', id: '1', delta })),
+    { type: 'text-end', id: '1' },
+    {
+      type: 'finish',
+      finishReason: flat ? 'stop' : { unified: 'stop', raw: 'stop' },
+      usage: flat
+        ? { inputTokens: 3, outputTokens: 2, totalTokens: 5 }
+        : { inputTokens: { total: 3 }, outputTokens: { total: 2 } },
+    },
+  ];
 }

@@ -1,5 +1,8 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3Content, LanguageModelV3Message } from '@ai-sdk/provider';
 import type { ProviderError } from './errors.js';
+import type { FailFacts, Usage } from './fail-facts.js';
+
+export type { FailFacts, Usage };
 
 /** One message of a prompt in AI SDK form (system, user, assistant or tool). JSON-safe as the engine builds it. */
 export type PromptMessage = LanguageModelV3Message;
@@ -15,27 +18,6 @@ export type CallSettings = Omit<
   LanguageModelV3CallOptions,
   'prompt' | 'tools' | 'abortSignal' | 'headers' | 'includeRawChunks'
 >;
-
-/**
- * Tokens of one answer, each counted once whatever the provider's dialect.
- * `totalTokens` = input + cacheRead + cacheWrite + output.
- */
-export interface Usage {
-  /** Prompt tokens that came from no cache and went to none. */
-  readonly inputTokens: number;
-  /** Answer tokens, reasoning among them. */
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  /** Prompt tokens written to a cache, of every lifetime. */
-  readonly cacheWriteTokens: number;
-  /** The part of `cacheWriteTokens` that was written for one hour, where the provider tells. */
-  readonly cacheWrite1hTokens?: number;
-  /** The part of `outputTokens` that was reasoning. */
-  readonly reasoningTokens: number;
-  readonly totalTokens: number;
-  /** Calls of tools that the provider ran itself, by its name for them. */
-  readonly providerToolCalls?: Readonly<Record<string, number>>;
-}
 
 /** Why the model stopped. `other` and `interrupted` and `error` are never complete answers. */
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'interrupted' | 'other';
@@ -102,22 +84,6 @@ export interface TurnResponse {
   /** The model that answered, as the provider named it; else the one asked. */
   readonly model: string;
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
-}
-
-/** What is known of a request that brought no complete answer. Facts of the transport, not guesses. */
-export interface FailFacts {
-  /** True if bytes may have reached the provider. */
-  readonly sent: boolean;
-  /** HTTP status, null if no response head came. */
-  readonly status: number | null;
-  readonly refusedByProvider: boolean;
-  /** Proof that no paid work was done; null means nobody knows. */
-  readonly proof: 'not_sent' | 'refused' | null;
-  /** The usage told so far. */
-  readonly usage: Usage | null;
-  readonly retryAfterMs: number | null;
-  /** The answer's text so far. */
-  readonly partialText: string;
 }
 
 /**
