@@ -8,7 +8,6 @@ import {
   completionViolations,
   type CompletionInput,
   type CompletionViolation,
-  countingRuns,
   resultOfCompletion,
 } from './final-result.js';
 import { finishItem } from './finish-item.js';
@@ -104,16 +103,15 @@ export function* completeItem(
   const fenced = yield* lockFencedTurn(ctx, fence);
   if (fenced === null || hasMoved(fence, fenced.item)) return staleAnswer(fence, fenced);
   const actions = yield* lockActions(ctx, fence.itemId);
-  const runs = (yield* all<StoredRow>(selectCompletedRuns, [fence.itemId])).map(toRun);
-  const counting = countingRuns(actions, runs);
+  const completed = (yield* all<StoredRow>(selectCompletedRuns, [fence.itemId])).map(toRun);
   const violations = [
     ...unfinishedViolations(actions),
     ...(yield* pendingViolations(ctx, fence)),
-    ...completionViolations(fenced.item, counting, decision),
+    ...completionViolations(fenced.item, completed, decision),
   ];
   if (violations.length > 0) return refused(violations);
   yield* endDecision(ctx, fence, fenced, { name: 'complete', reply: decision.reply ?? decision.summary });
-  yield* finishItem(ctx, fence.itemId, resultOfCompletion(fenced.item, counting, decision));
+  yield* finishItem(ctx, fence.itemId, resultOfCompletion(fenced.item, completed, decision));
   yield* settleItem(ctx, fence.itemId);
   return { applied: true };
 }

@@ -1,6 +1,6 @@
 import { workItemLimits as limits } from './limits.js';
 import type { Outcome } from './outcome.js';
-import type { Action, DeliveryTarget, FinalResult, Run, WorkItem } from './records.js';
+import type { DeliveryTarget, FinalResult, Run, WorkItem } from './records.js';
 import { byteLength, cutText } from './text.js';
 
 /** A reason why a result does not complete the item. */
@@ -28,14 +28,6 @@ export interface CompletionInput {
   readonly residualRisks: readonly string[];
 }
 
-/** Runs whose outcome counts: completed, and their Action still stands as completed. */
-export function countingRuns(actions: readonly Action[], runs: readonly Run[]): readonly Run[] {
-  const current = new Set(
-    actions.filter((action) => action.status === 'completed').map((action) => action.outcomeRunId),
-  );
-  return runs.filter((run) => run.status === 'completed' && current.has(run.id));
-}
-
 /** True when the gate's outcome passes every criterion of the contract and hands over what the target demands. */
 export function gatePasses(item: WorkItem, outcome: Outcome): boolean {
   const passed = new Set(passedCriteria(outcome));
@@ -55,22 +47,22 @@ function hasOutput(target: DeliveryTarget, outputs: Outcome['outputs']): boolean
 }
 
 /** The final result of an item whose gate passed. */
-export function resultOfGate(item: WorkItem, gate: Run, outcome: Outcome, counting: readonly Run[]): FinalResult {
+export function resultOfGate(item: WorkItem, gate: Run, outcome: Outcome, completed: readonly Run[]): FinalResult {
   return {
     summary: cutText(outcome.summary, limits.summaryBytes),
     criteria: item.acceptanceCriteria.map((criterion) => ({
       ...criterion,
-      evidenceRunIds: evidenceFor(criterion.id, gate, counting),
+      evidenceRunIds: evidenceFor(criterion.id, gate, completed),
     })),
     outputs: outcome.outputs,
-    responses: responsesOf([...counting.filter((run) => run.id !== gate.id), { ...gate, outcome }]),
+    responses: responsesOf([...completed.filter((run) => run.id !== gate.id), { ...gate, outcome }]),
     residualRisks: outcome.residualRisks,
     completedBy: 'gate',
   };
 }
 
-function evidenceFor(criterionId: string, gate: Run, counting: readonly Run[]): readonly string[] {
-  const others = counting.filter((run) => run.id !== gate.id && passes(run, criterionId)).map((run) => run.id);
+function evidenceFor(criterionId: string, gate: Run, completed: readonly Run[]): readonly string[] {
+  const others = completed.filter((run) => run.id !== gate.id && passes(run, criterionId)).map((run) => run.id);
   return [gate.id, ...others].slice(0, limits.evidenceCount);
 }
 
@@ -95,10 +87,10 @@ function responsesOf(runs: readonly Run[]): FinalResult['responses'] {
 /** Judges the Coordinator's completion by the same rules that a gate is judged by. Empty: it completes. */
 export function completionViolations(
   item: WorkItem,
-  counting: readonly Run[],
+  completed: readonly Run[],
   input: CompletionInput,
 ): readonly CompletionViolation[] {
-  return [...textViolations(input), ...targetViolations(item, input), ...criteriaViolations(item, counting, input)];
+  return [...textViolations(input), ...targetViolations(item, input), ...criteriaViolations(item, completed, input)];
 }
 
 function textViolations(input: CompletionInput): readonly CompletionViolation[] {
@@ -131,7 +123,7 @@ function targetViolations(item: WorkItem, input: CompletionInput): readonly Comp
 
 function criteriaViolations(
   item: WorkItem,
-  counting: readonly Run[],
+  completed: readonly Run[],
   input: CompletionInput,
 ): readonly CompletionViolation[] {
   const known = new Set(item.acceptanceCriteria.map((criterion) => criterion.id));
@@ -139,18 +131,18 @@ function criteriaViolations(
   const unknown = [...given.keys()].filter((id) => !known.has(id));
   return [
     ...unknown.map((id): CompletionViolation => violation('criterion_unknown', `The contract has no criterion ${id}`)),
-    ...item.acceptanceCriteria.flatMap(({ id }) => evidenceViolations(id, given.get(id), counting)),
+    ...item.acceptanceCriteria.flatMap(({ id }) => evidenceViolations(id, given.get(id), completed)),
   ];
 }
 
 function evidenceViolations(
   criterionId: string,
   runIds: readonly string[] | undefined,
-  counting: readonly Run[],
+  completed: readonly Run[],
 ): readonly CompletionViolation[] {
   if (runIds === undefined)
     return [violation('criterion_missing', `Criterion ${criterionId} has no evidence; name Run ids`)];
-  const runs = runIds.map((id) => ({ id, run: counting.find((run) => run.id === id) }));
+  const runs = runIds.map((id) => ({ id, run: completed.find((run) => run.id === id) }));
   const unknown = runs.filter(({ run }) => run === undefined);
   if (unknown.length > 0) {
     const names = unknown.map(({ id }) => id).join(', ');
@@ -165,7 +157,7 @@ function violation(rule: CompletionViolation['rule'], message: string): Completi
 }
 
 /** The final result of a completion that had no violations. */
-export function resultOfCompletion(item: WorkItem, counting: readonly Run[], input: CompletionInput): FinalResult {
+export function resultOfCompletion(item: WorkItem, completed: readonly Run[], input: CompletionInput): FinalResult {
   const given = new Map(input.criteria.map((criterion) => [criterion.id, criterion.evidenceRunIds]));
   return {
     summary: input.summary,
@@ -174,7 +166,7 @@ export function resultOfCompletion(item: WorkItem, counting: readonly Run[], inp
       evidenceRunIds: [...new Set(given.get(criterion.id) ?? [])].slice(0, limits.evidenceCount),
     })),
     outputs: input.outputs,
-    responses: responsesOf(counting),
+    responses: responsesOf(completed),
     residualRisks: input.residualRisks,
     completedBy: 'coordinator',
   };

@@ -163,6 +163,24 @@ export const lifecycleCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'a message answers what the Coordinator asked, and leaves the question of an Action open',
+    async run(work) {
+      const itemId = await work.planned([add('a'), add('end', { kind: 'deliver', dependencies: ['a'] })]);
+      const { fence: run } = await work.claim('a');
+      await work.end(run, { status: 'waiting', question: 'Which one?' });
+      await work.write((ctx) => postMessage(ctx, { itemId, text: 'How is it?', clientMessageId: 'm1' }));
+      const { fence } = await work.think();
+      assertApplied(await work.write((ctx) => askHuman(ctx, fence, { question: 'Go on?' })));
+      assert.equal((await work.look(itemId)).openQuestions.length, 2);
+      await work.write((ctx) => postMessage(ctx, { itemId, text: 'Yes', clientMessageId: 'm2' }));
+      const { openQuestions } = await work.look(itemId);
+      assert.deepEqual(
+        openQuestions.map((question) => question.text),
+        ['Which one?'],
+      );
+    },
+  },
+  {
     name: 'case Y52: cancel ends all that is unfinished, raises epochs and supersedes inputs',
     async run(work) {
       const itemId = await work.planned([
@@ -285,8 +303,8 @@ export const lifecycleCases: readonly WorkCase[] = [
         ref: null,
       });
       await work.write((ctx) => resumeItem(ctx, { itemId }));
-      await work.plan(threeSteps);
       assert.equal((await work.look(itemId)).item.coordinatorTrouble, null);
+      await work.plan(threeSteps);
     },
   },
   {

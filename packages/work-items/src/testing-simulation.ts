@@ -17,7 +17,6 @@ import { findDeadRuns, recoverRun } from './recover-runs.js';
 import { findDeadHolds, recoverHold, releaseWorkspace } from './workspace-holds.js';
 import { add, outcomeOf, type Thinking, type Work } from './testing-harness.js';
 import { updateContract } from './update-contract.js';
-import { countingRuns } from './final-result.js';
 
 /** A source of numbers in [0, 1) that one seed determines. */
 export type Random = () => number;
@@ -130,7 +129,7 @@ export class Simulation {
   /** Completes if that is possible, else mends the plan: what failed is closed, and there is a gate. */
   async #decideWell(turn: Thinking): Promise<boolean> {
     const records = await this.#work.look(this.itemId);
-    const runs = countingRuns(records.actions, records.runs);
+    const runs = records.runs.filter((run) => run.status === 'completed');
     const decision = {
       summary: 'All is done',
       criteria: records.item.acceptanceCriteria.map(({ id }) => ({ id, evidenceRunIds: runs.map((run) => run.id) })),

@@ -1,11 +1,10 @@
 import { all, type Context, one, type Transaction } from '@stint/storage';
 import { type ActionOutline, readOutlines } from './action-outlines.js';
 import { isUnfinished } from './action-transitions.js';
-import { countingRuns, gatePasses, resultOfGate } from './final-result.js';
+import { gatePasses, resultOfGate } from './final-result.js';
 import { finishItem } from './finish-item.js';
 import { lockItem } from './lock.js';
 import { openEntries, wakeCoordinator } from './mailbox.js';
-import { lockActions } from './move-action.js';
 import type { MailboxEntry, MailboxKind } from './records.js';
 import { type StoredRow, toRun } from './rows.js';
 
@@ -65,7 +64,6 @@ function* completeByGate(
   const runs = (yield* all<StoredRow>(selectCompletedRuns, [itemId])).map(toRun);
   const gate = runs.find((candidate) => candidate.id === runId);
   if (gate === undefined || gate.outcome === null || !gatePasses(item, gate.outcome)) return false;
-  const counting = countingRuns(yield* lockActions(ctx, itemId), runs);
-  yield* finishItem(ctx, itemId, resultOfGate(item, gate, gate.outcome, counting));
+  yield* finishItem(ctx, itemId, resultOfGate(item, gate, gate.outcome, runs));
   return true;
 }
