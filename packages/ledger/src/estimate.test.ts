@@ -1,0 +1,135 @@
+import { expect, it } from 'vitest';
+import { type EstimatedRequest, estimateRequest } from './estimate.js';
+import { createEstimator } from './estimator.js';
+import { parsePriceBook, priceOf } from './price-book.js';
+import { defaultPriceBook } from './price-data.js';
+import { costOfUsage } from './cost.js';
+import { used } from './conformance-kit.js';
+import { textTokens } from './text-tokens.js';
+
+it('counts words at 3 bytes a token and dense text at 1.4', () => {
+  const words = 'the quick brown fox jumps over the lazy dog ';
+  expect(textTokens(words)).toBe(Math.ceil(words.length / 3));
+  for (const dense of [
+    '1234567890',
+    '{}[]();:,.',
+    '0123456789abcdef0123456789abcdef',
+    'dGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcw==',
+  ]) {
+    expect(textTokens(dense)).toBe(Math.ceil(dense.length / 1.4));
+  }
+  expect(textTokens('日本語')).toBe(Math.ceil(9 / 1.4));
+  expect(textTokens('👩‍🚀')).toBe(Math.ceil(Buffer.byteLength('👩‍🚀') / 1.4));
+  expect(textTokens('anything at all', { bound: true })).toBe(15);
+});
+
+it('never counts more than the bound of a token a byte, nor less than a fourth of it', () => {
+  for (let round = 0; round < 200; round += 1) {
+    const text = String.fromCodePoint(...Array.from({ length: 40 }, () => 1 + Math.floor(Math.random() * 0xd700)));
+    const bound = textTokens(text, { bound: true });
+    expect(textTokens(text), JSON.stringify(text)).toBeLessThanOrEqual(bound);
+    expect(textTokens(text), JSON.stringify(text)).toBeGreaterThanOrEqual(bound / 4);
+  }
+});
+
+const userSays = (text: string): EstimatedRequest['prompt'] => [{ role: 'user', content: [{ type: 'text', text }] }];
+
+it('adds what the answer may have: the request says, else the price book, else 16384', () => {
+  const request = { prompt: userSays('hi') };
+  const output = (more: Partial<EstimatedRequest>) =>
+    estimateRequest({ model: 'nobody:nothing', ...request, ...more }, { prices: defaultPriceBook }).outputTokens;
+  expect(output({ settings: { maxOutputTokens: 77 } })).toBe(77);
+  expect(output({ model: 'anthropic:claude-haiku-4-5' })).toBe(64_000);
+  expect(output({})).toBe(16_384);
+});
+
+it('counts images and files by rule, tools and tool results by their text', () => {
+  const data = 'A'.repeat(4_000_000);
+  const file = (mediaType: string): EstimatedRequest['prompt'] => [
+    { role: 'user', content: [{ type: 'file', mediaType, data }] },
+  ];
+  const input = (prompt: EstimatedRequest['prompt'], more: Partial<EstimatedRequest> = {}) =>
+    estimateRequest({ model: 'simulated:default', prompt, ...more }).inputTokens;
+  expect(input(file('image/png'))).toBeLessThan(5_000);
+  expect(input(file('application/pdf'))).toBeGreaterThan(300_000);
+  const tool = {
+    type: 'function',
+    name: 'look',
+    description: 'x '.repeat(3_000),
+    inputSchema: { type: 'object' },
+  } as const;
+  expect(input(userSays('hi'), { tools: [tool] })).toBeGreaterThan(2_000);
+});
+
+it('counts a frozen message once, and one that may change each time', () => {
+  const message = { role: 'system' as const, content: 'x'.repeat(3_000) };
+  const count = () => estimateRequest({ model: 'simulated:default', prompt: [message] }).inputTokens;
+  const before = count();
+  message.content = 'x'.repeat(6_000);
+  expect(count()).toBeGreaterThan(before * 1.9);
+  const frozen = Object.freeze({ role: 'system' as const, content: 'y'.repeat(1_000_000) });
+  const time = () => {
+    const start = performance.now();
+    estimateRequest({ model: 'simulated:default', prompt: [frozen] });
+    return performance.now() - start;
+  };
+  const first = time();
+  expect(Math.min(time(), time(), time())).toBeLessThan(first);
+});
+
+it('learns a ratio that only raises', () => {
+  const estimator = createEstimator({ prices: defaultPriceBook });
+  const request = { model: 'simulated:default', prompt: userSays('word '.repeat(600)) };
+  const first = estimator.estimate(request);
+  estimator.observe(request.model, first, { ...used(5), inputTokens: first.inputTokens * 2 });
+  const raised = estimator.estimate(request);
+  expect(raised.inputTokens).toBe(first.inputTokens * 2);
+  estimator.observe(request.model, raised, { ...used(5), inputTokens: 10 });
+  expect(estimator.estimate(request).inputTokens).toBe(raised.inputTokens);
+});
+
+it('refuses an estimate that is no count', () => {
+  const request = { model: 'simulated:default', prompt: userSays('hi'), settings: { maxOutputTokens: Number.NaN } };
+  expect(() => estimateRequest(request)).toThrow(expect.objectContaining({ code: 'invalid_estimate' }));
+});
+
+it('prices by tier, rounds up once, and answers null for a rate that it does not know', () => {
+  const haiku = 'anthropic:claude-haiku-5-5';
+  const usage = { ...used(1_000), inputTokens: 100_000 };
+  expect(costOfUsage(defaultPriceBook, haiku, usage)).toBe(10_500);
+  expect(costOfUsage(defaultPriceBook, haiku, { ...usage, inputTokens: 100_001 })).toBe(Math.ceil(50_000.5 + 2_500));
+  expect(costOfUsage(defaultPriceBook, 'simulated:any', { ...used(0), inputTokens: 1 })).toBe(1);
+  expect(costOfUsage(defaultPriceBook, 'anthropic:claude-opus-5', used(1_000_000), { batch: true })).toBe(12_500_000);
+  expect(costOfUsage(defaultPriceBook, haiku, used(1), { batch: true })).toBeNull();
+  expect(costOfUsage(defaultPriceBook, 'openai:gpt-5-mini', { ...used(1), cacheWriteTokens: 5 })).toBeNull();
+  expect(costOfUsage(defaultPriceBook, 'anthropic:claude-opus-4.1', used(1))).toBeNull();
+  const oneHour = { ...used(0), cacheWriteTokens: 3_000_000, cacheWrite1hTokens: 1_000_000 };
+  expect(costOfUsage(defaultPriceBook, 'anthropic:claude-opus-4-8', oneHour)).toBe(2 * 6_250_000 + 10_000_000);
+});
+
+it('gives the source and the day of every price, and knows aliases and the interfaces of a provider', () => {
+  for (const [model, { source }] of Object.entries(defaultPriceBook.models)) {
+    expect(source.readOn, model).toMatch(/^\d{4}-\d\d-\d\d$/u);
+    if (!model.startsWith('simulated:'))
+      expect(source.address, model).toMatch(/^https:\/\/(platform\.claude\.com|developers\.openai\.com)\//u);
+  }
+  const mini = priceOf(defaultPriceBook, 'openai:gpt-5-mini');
+  expect(mini?.rates.input).toBe(250_000);
+  expect(priceOf(defaultPriceBook, 'openai.responses:gpt-5-mini-2025-08-07')).toBe(mini);
+  expect(priceOf(defaultPriceBook, 'openai:__proto__')).toBeNull();
+});
+
+it('refuses a price file with a price that is none', () => {
+  const source = { address: 'our contract', readOn: '2026-11-30' };
+  const book = (rates: object) => ({ version: '1', models: { 'a:b': { rates, source } } });
+  expect(parsePriceBook(book({ input: 1, output: 2 })).models['a:b']?.rates.output).toBe(2);
+  for (const rates of [
+    {},
+    { input: 1 },
+    { input: -1, output: 2 },
+    { input: 1.5, output: 2 },
+    { input: 1, output: 2, cacheRead: '3' },
+  ]) {
+    expect(() => parsePriceBook(book(rates))).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+  }
+});
