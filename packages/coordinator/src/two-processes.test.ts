@@ -1,9 +1,11 @@
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { readRequest } from '@stint/ledger';
+import { one } from '@stint/storage';
 import { defaultScenario, type Scenario } from '@stint/simulator';
 import { describe, expect, it } from 'vitest';
-import { kill, serveElsewhere } from './killing.test.helper.js';
+import { kill, serveElsewhere, serveUntilKilled } from './killing.test.helper.js';
 import { type Bench, openBench, summary } from './work-bench.test.helper.js';
 
 const leaseMs = 1_500;
@@ -25,7 +27,7 @@ describe('two processes on one store', () => {
     const sleeper = await serveElsewhere(bench, { leaseMs });
     try {
       await bench.simulator.gateReached('late');
-      sleeper.kill('SIGSTOP');
+      await putToSleep(sleeper, bench);
       bench.coordinator().start();
       const done = await bench.until(itemId, ({ item }) => item.status === 'done');
       const runsBefore = done.runs;
@@ -71,6 +73,23 @@ describe('two processes on one store', () => {
     }
   });
 
+  it('recover together what a third one left, once (case Y41)', async () => {
+    await using bench = await openBench({ leaseMs });
+    const itemId = await bench.item({ withoutWorkDir: true });
+    await serveUntilKilled(bench, 'turn:finished', 1);
+    const other = await serveElsewhere(bench, { leaseMs });
+    try {
+      bench.coordinator().start();
+      const { item } = await bench.until(itemId, (records) => records.item.status === 'done');
+      expect(item.status).toBe('done');
+      const decisions = (await bench.turns(itemId)).filter((turn) => turn.owner.kind === 'coordinator');
+      expect(decisions.map((turn) => turn.status)).toEqual(['applied']);
+      expect(bench.simulator.requests()).toHaveLength(2);
+    } finally {
+      await kill(other);
+    }
+  });
+
   it('take over the work of one that was killed, within lease and sweep (case C17)', async () => {
     await using bench = await openBench({ scenario: pausing(1, 'never'), leaseMs });
     const itemId = await bench.item({ onUnknownRequest: 'retry' });
@@ -84,6 +103,17 @@ describe('two processes on one store', () => {
     expect({ unknown: usage.unknown, held: held.tokens }).toEqual({ unknown: 1, held: 0 });
   });
 });
+
+/** Stops the process, but not in the middle of a transaction: with the store's lock in hand it would stop everyone. */
+async function putToSleep(server: ChildProcess, { db }: Bench): Promise<void> {
+  for (;;) {
+    server.kill('SIGSTOP');
+    const isFree = await Promise.race([db.write(() => one('SELECT 1')).then(() => true), setTimeout(500, false)]);
+    if (isFree) return;
+    server.kill('SIGCONT');
+    await setTimeout(20);
+  }
+}
 
 /** Resolves once the sleeper has its heartbeat again and its late request has ended: it had its chance to write. */
 async function awake(bench: Bench, lateTurnId: string): Promise<void> {
