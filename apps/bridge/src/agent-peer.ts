@@ -13,7 +13,7 @@ import {
 } from '@stint/contracts';
 import { WebSocket } from 'ws';
 import { textOf } from './frame-text.js';
-import { endSocket, watchLiveness } from './liveness.js';
+import { awaitHello, endSocket, watchLiveness } from './liveness.js';
 
 export interface AgentListener {
   onHello(agent: AgentPeer): void;
@@ -26,6 +26,7 @@ export interface AgentListener {
 
 export interface AgentPeerOptions {
   readonly heartbeatMs: number;
+  readonly helloTimeoutMs: number;
   readonly maxBufferedBytes: number;
   readonly now: () => number;
 }
@@ -39,8 +40,6 @@ export const CLOSE = Object.freeze({
   replaced: 4001,
   signedOut: 4002,
 });
-
-const HELLO_TIMEOUT_MS = 10_000;
 
 /**
  * One agent's socket.
@@ -62,12 +61,13 @@ export class AgentPeer {
     const stopWatching = watchLiveness(socket, options.heartbeatMs, () =>
       this.#write(encodeFrame({ type: 'heartbeat', at: options.now() })),
     );
-    const helloTimer = setTimeout(() => this.close(CLOSE.protocol, 'no hello'), HELLO_TIMEOUT_MS);
-    helloTimer.unref();
+    const stopWaiting = awaitHello(options.helloTimeoutMs, () => {
+      if (this.#identity === null) this.close(CLOSE.protocol, 'no hello');
+    });
     socket.on('message', (data, isBinary) => this.#receive(textOf(data, isBinary)));
     socket.on('error', (error) => listener.onProblem(this, error.message));
     socket.on('close', () => {
-      clearTimeout(helloTimer);
+      stopWaiting();
       stopWatching();
       listener.onClose(this);
     });

@@ -58,7 +58,7 @@ interface Doors {
 
 /** Everything by which something gets in: HTTP, the browsers' socket, the agent's socket. */
 function openDoors(options: ResolvedOptions, relay: Relay): Doors {
-  const { log, heartbeatMs, maxBufferedBytes, sessionLifetimeMs, ticketLifetimeMs } = options;
+  const { log, heartbeatMs, helloTimeoutMs, maxBufferedBytes, sessionLifetimeMs, ticketLifetimeMs } = options;
   const now = Date.now;
   let own: OwnAddress = ownAddress(0);
   let cookieName = '';
@@ -76,7 +76,14 @@ function openDoors(options: ResolvedOptions, relay: Relay): Doors {
     now,
   });
   const bridgeVersion = readVersion();
-  const peerOptions = { heartbeatMs, maxBufferedBytes, bridgeVersion, now, agents: () => relay.agents() };
+  const peerOptions = {
+    heartbeatMs,
+    helloTimeoutMs,
+    maxBufferedBytes,
+    bridgeVersion,
+    now,
+    agents: () => relay.agents(),
+  };
   const door = new SocketDoor({ ...shared, agentToken: hashSecret(options.agentToken), relay, peerOptions, log });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));

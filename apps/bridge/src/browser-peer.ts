@@ -11,12 +11,18 @@ import {
 import { WebSocket } from 'ws';
 import { CLOSE } from './agent-peer.js';
 import { type AttachFrame, Attachment } from './attachment.js';
-import { endSocket, watchLiveness } from './liveness.js';
+import { awaitHello, endSocket, watchLiveness } from './liveness.js';
 import { textOf } from './frame-text.js';
-import { Outbox } from './outbox.js';
+import { type OutConnection, Outbox } from './outbox.js';
 import type { Reply } from './pending-requests.js';
 
 export type BrowserRequest = Extract<BrowserFrame, { type: 'request' }>;
+
+/** A browser's socket and the connection it was upgraded from. */
+export interface BrowserSocket {
+  readonly socket: WebSocket;
+  readonly connection: OutConnection;
+}
 
 /** Who sits at the browser, from the authenticated upgrade; never from a frame. */
 export interface BrowserUser {
@@ -35,13 +41,12 @@ export interface BrowserListener {
 
 export interface BrowserPeerOptions {
   readonly heartbeatMs: number;
+  readonly helloTimeoutMs: number;
   readonly maxBufferedBytes: number;
   readonly bridgeVersion: string;
   readonly now: () => number;
   readonly agents: () => AgentPresence[];
 }
-
-const HELLO_TIMEOUT_MS = 10_000;
 
 /**
  * One browser's socket.
@@ -59,12 +64,17 @@ export class BrowserPeer {
   readonly #waiting = new Set<string>();
   #isIntroduced = false;
 
-  constructor(socket: WebSocket, user: BrowserUser, listener: BrowserListener, options: BrowserPeerOptions) {
+  constructor(
+    { socket, connection }: BrowserSocket,
+    user: BrowserUser,
+    listener: BrowserListener,
+    options: BrowserPeerOptions,
+  ) {
     this.#socket = socket;
     this.user = user;
     this.#listener = listener;
     this.#options = options;
-    this.#outbox = new Outbox(socket, options.maxBufferedBytes, {
+    this.#outbox = new Outbox({ socket, connection }, options.maxBufferedBytes, {
       onCaughtUp: (itemIds) =>
         itemIds.forEach((itemId) => this.send({ type: 'resync', itemId, reason: 'slow_reader' })),
       onOverflow: () => this.close(CLOSE.tooSlow, 'replies are not read'),
@@ -72,14 +82,13 @@ export class BrowserPeer {
     const stopWatching = watchLiveness(socket, options.heartbeatMs, () =>
       this.#outbox.sendProgress(encodeFrame({ type: 'heartbeat', at: options.now() }), 'heartbeat'),
     );
-    const helloTimer = setTimeout(() => {
+    const stopWaiting = awaitHello(options.helloTimeoutMs, () => {
       if (!this.#isIntroduced) this.close(CLOSE.protocol, 'no hello');
-    }, HELLO_TIMEOUT_MS);
-    helloTimer.unref();
+    });
     socket.on('message', (data, isBinary) => this.#receive(textOf(data, isBinary)));
     socket.on('error', (error) => listener.onProblem(this, error.message));
     socket.on('close', () => {
-      clearTimeout(helloTimer);
+      stopWaiting();
       stopWatching();
       listener.onClose(this);
     });

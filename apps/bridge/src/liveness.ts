@@ -25,6 +25,13 @@ export function watchLiveness(socket: WebSocket, heartbeatMs: number, onInterval
   return () => clearInterval(timer);
 }
 
+/** Runs once a peer had its time to introduce itself. @returns a function that stops waiting. */
+export function awaitHello(helloTimeoutMs: number, onTime: () => void): () => void {
+  const timer = setTimeout(onTime, helloTimeoutMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
+
 const GOODBYE_MS = 2_000;
 
 /** Closes a socket with a reason; a peer that does not answer the goodbye is cut off. */

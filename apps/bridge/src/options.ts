@@ -24,6 +24,8 @@ export interface BridgeOptions {
   readonly log?: (entry: LogEntry) => void;
   /** A peer that is silent for two of these is gone, ms. @default 15000 */
   readonly heartbeatMs?: number;
+  /** How long a peer may take to introduce itself, ms. @default 10000 */
+  readonly helloTimeoutMs?: number;
   /** How long an agent may take to answer, ms. @default 30000 */
   readonly requestTimeoutMs?: number;
   /** How long a sign-in link works, ms. @default 300000 */
@@ -49,6 +51,7 @@ export function resolveOptions(options: BridgeOptions, defaultPageDirectory: str
     pageDirectory: defaultPageDirectory,
     log: () => undefined,
     heartbeatMs: 15_000,
+    helloTimeoutMs: 10_000,
     requestTimeoutMs: 30_000,
     ticketLifetimeMs: 300_000,
     sessionLifetimeMs: 7 * 24 * 3_600_000,
@@ -72,6 +75,7 @@ export function resolveOptions(options: BridgeOptions, defaultPageDirectory: str
 
 const POSITIVE_OPTIONS = [
   'heartbeatMs',
+  'helloTimeoutMs',
   'requestTimeoutMs',
   'ticketLifetimeMs',
   'sessionLifetimeMs',

@@ -4,6 +4,13 @@ import { WebSocket } from 'ws';
 /** The part of a socket the outbox needs. */
 export type OutSocket = Pick<WebSocket, 'send' | 'bufferedAmount' | 'readyState'>;
 
+/** The connection beneath the socket: what one turn of the event loop sends leaves in one write, and `drain` says that all has left. */
+export interface OutConnection {
+  cork(): void;
+  uncork(): void;
+  on(event: 'drain', listener: () => void): unknown;
+}
+
 export interface OutboxEvents {
   /** Called once for each item whose events were left out, when the browser reads again. */
   readonly onCaughtUp: (itemIds: readonly string[]) => void;
@@ -21,15 +28,19 @@ export interface OutboxEvents {
  */
 export class Outbox {
   readonly #socket: OutSocket;
+  readonly #connection: OutConnection;
   readonly #maxBytes: number;
   readonly #events: OutboxEvents;
   readonly #heldProgress = new Map<string, string>();
   readonly #missedItems = new Set<string>();
+  #isCorked = false;
 
-  constructor(socket: OutSocket, maxBytes: number, events: OutboxEvents) {
+  constructor({ socket, connection }: OutParts, maxBytes: number, events: OutboxEvents) {
     this.#socket = socket;
+    this.#connection = connection;
     this.#maxBytes = maxBytes;
     this.#events = events;
+    connection.on('drain', () => this.#catchUp());
   }
 
   /** Bytes that wait for the browser now. */
@@ -66,12 +77,24 @@ export class Outbox {
 
   #write(text: string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    this.#socket.send(text, () => this.#catchUp());
+    this.#gather();
+    this.#socket.send(text);
   }
 
-  /** Runs when bytes have left. Waits for half of the room, so that a slow reader is not told at every byte. */
+  /** Holds writes together until the turn of the event loop ends. */
+  #gather(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    this.#connection.cork();
+    setImmediate(() => {
+      this.#isCorked = false;
+      this.#connection.uncork();
+    });
+  }
+
+  /** Runs when everything that waited has left. */
   #catchUp(): void {
-    if (!this.isBehind || this.#socket.bufferedAmount > this.#maxBytes / 2) return;
+    if (!this.isBehind) return;
     const missed = [...this.#missedItems];
     const held = [...this.#heldProgress];
     this.#missedItems.clear();
@@ -79,6 +102,12 @@ export class Outbox {
     if (missed.length > 0) this.#events.onCaughtUp(missed);
     for (const [key, text] of held) this.sendProgress(text, key);
   }
+}
+
+/** A socket and what is beneath it. */
+export interface OutParts {
+  readonly socket: OutSocket;
+  readonly connection: OutConnection;
 }
 
 const MAX_HELD = 64;

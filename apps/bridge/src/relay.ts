@@ -235,8 +235,10 @@ export class Relay implements BrowserListener, AgentListener {
     this.#announce();
   }
 
+  /** A browser that is behind needs only the newest list. */
   #announce(): void {
-    this.#tellAll({ type: 'presence', agents: this.agents() });
+    const text = encodeFrame({ type: 'presence', agents: this.agents() });
+    for (const browser of this.#browsers) if (browser.isIntroduced) browser.sendProgress(text, 'presence');
   }
 
   #tellAll(frame: Parameters<BrowserPeer['send']>[0]): void {

@@ -28,7 +28,7 @@ test('case B03 a browser that never reads costs a bounded buffer, the others are
   stuck.socket.pause();
   const text = 'd'.repeat(2_000);
   let largest = 0;
-  for (let batch = 0; batch < 60; batch += 1) {
+  for (let batch = 0; batch < 30; batch += 1) {
     for (let index = 1; index <= 500; index += 1) agent.event('run-1', batch * 500 + index, text);
     await reading.inbox.next((frame) => frame.type === 'event' && frame.event.seq === (batch + 1) * 500);
     reading.inbox.frames.length = 0;
@@ -47,17 +47,29 @@ class HandSocket {
   bufferedAmount = 0;
   readonly readyState = 1;
   readonly sent: string[] = [];
-  readonly #done: (() => void)[] = [];
+  corkDepth = 0;
+  #onDrain: () => void = () => undefined;
 
-  readonly send = ((text: string, done: () => void) => {
+  readonly send = ((text: string) => {
     this.sent.push(text);
     this.bufferedAmount += Buffer.byteLength(text);
-    this.#done.push(done);
   }) as OutSocket['send'];
+
+  cork(): void {
+    this.corkDepth += 1;
+  }
+
+  uncork(): void {
+    this.corkDepth -= 1;
+  }
+
+  on(_event: 'drain', listener: () => void): void {
+    this.#onDrain = listener;
+  }
 
   drain(): void {
     this.bufferedAmount = 0;
-    for (const done of this.#done.splice(0)) done();
+    this.#onDrain();
   }
 }
 
@@ -65,12 +77,21 @@ function handOutbox(maxBytes: number) {
   const socket = new HandSocket();
   const caughtUp: string[] = [];
   let overflows = 0;
-  const outbox = new Outbox(socket, maxBytes, {
+  const outbox = new Outbox({ socket, connection: socket }, maxBytes, {
     onCaughtUp: (itemIds) => caughtUp.push(...itemIds),
     onOverflow: () => (overflows += 1),
   });
   return { socket, outbox, caughtUp, overflowCount: () => overflows };
 }
+
+test('what one turn of the event loop sends is written together, once', async () => {
+  const { socket, outbox } = handOutbox(100);
+  outbox.sendReply('a');
+  outbox.sendEvent('b', 'item');
+  expect(socket.corkDepth).toBe(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(socket.corkDepth).toBe(0);
+});
 
 test('case B15 the message about to be sent counts: 5 MB at one byte below the limit are not sent', () => {
   const { socket, outbox, overflowCount } = handOutbox(MAX_FRAME_BYTES);
@@ -146,6 +167,19 @@ test('case B09 a browser and an agent that vanished without closing are dropped 
   expect(performance.now() - startedAt).toBeLessThan(heartbeatMs * 20);
   await alive.next('heartbeat');
   expect((await bridge.health())['browsers']).toBe(1);
+});
+
+test('who does not introduce itself is sent away in time, who did stays', async () => {
+  const bridge = await startTestBridge({ helloTimeoutMs: 100 });
+  const agent = await openAgent(bridge);
+  agent.onRequest = ({ id }) => agent.answer(id, 'pong');
+  const browser = await openBrowser(bridge);
+  await browser.next('hello');
+  const mute = await rawUpgrade(bridge);
+  mute.resume();
+  await once(mute, 'close');
+  expect(await browser.ask('list', {})).toMatchObject({ ok: true, result: 'pong' });
+  expect(agent.socket.readyState).toBe(agent.socket.OPEN);
 });
 
 test('a browser that says anything before hello is sent away', async () => {

@@ -39,7 +39,7 @@ export class SocketDoor {
 
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    const admission = this.#admit(request);
+    const admission = this.#admit(request, socket);
     if (!('refusal' in admission)) {
       admission.server.handleUpgrade(request, socket, head, admission.open);
       return;
@@ -49,13 +49,13 @@ export class SocketDoor {
     endRaw(socket, status, reason);
   }
 
-  #admit(request: IncomingMessage): Admission {
-    if (request.url === '/ws') return this.#admitBrowser(request);
+  #admit(request: IncomingMessage, connection: Duplex): Admission {
+    if (request.url === '/ws') return this.#admitBrowser(request, connection);
     if (request.url === '/agent') return this.#admitAgent(request);
     return { refusal: { status: 404, reason: 'There is no such socket.' } };
   }
 
-  #admitBrowser({ headers }: IncomingMessage): Admission {
+  #admitBrowser({ headers }: IncomingMessage, connection: Duplex): Admission {
     const { own, sessions, cookieName, relay, peerOptions } = this.#parts;
     const refusal = refuseForeignOrigin(headers, own());
     if (refusal !== undefined) return { refusal };
@@ -64,7 +64,7 @@ export class SocketDoor {
     const user = { ...LOCAL_USER, sessionKey: sessionKey(session) };
     return {
       server: this.#browserSockets,
-      open: (socket) => relay.addBrowser(new BrowserPeer(socket, user, relay, peerOptions)),
+      open: (socket) => relay.addBrowser(new BrowserPeer({ socket, connection }, user, relay, peerOptions)),
     };
   }
 
