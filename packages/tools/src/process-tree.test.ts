@@ -17,6 +17,8 @@ const FAMILIES: Readonly<Record<string, string>> = {
   'starts a session that closes every file': `( setsid sh -c 'exec 5<&-; echo $$ >> pids; exec sleep 300' < /dev/null > /dev/null 2>&1 & ); sleep 300`,
   'starts a detached child from node': `node -e 'const c = require("child_process").spawn("sleep", ["300"], { detached: true, stdio: "ignore" }); require("fs").appendFileSync("pids", c.pid + "\\n"); setInterval(() => {}, 1000)'`,
   'starts many at once': 'for i in $(seq 40); do (sleep 300 & echo $! >> pids) & done; wait; sleep 300',
+  'leaves its group, its parent, its environment and its files': `( set -m; env -i /bin/sh -c 'exec 5<&-; echo $$ >> pids; exec sleep 300' < /dev/null > /dev/null 2>&1 & ); sleep 300`,
+  'forks and ends in an endless chain': `printf 'echo $$ >> pids\nsh chain.sh &\n' > chain.sh; setsid sh chain.sh; sleep 300`,
   'keeps forking': `echo $$ >> pids; f() { sh -c 'echo $$ >> pids; trap "" TERM; while :; do sleep 0.01; (sleep 300 & echo $! >> pids); done' & }; f; f; sleep 300`,
 };
 

@@ -45,6 +45,7 @@ const KILL_PASSES = 200;
 export class ProcessTree {
   readonly #identity: TreeIdentity;
   readonly #known = new Map<number, number>(); // pid -> start ticks
+  #self: ProcessEntry | undefined;
   #timer: NodeJS.Timeout | undefined;
   #delayMs = SAMPLE_FIRST_MS;
 
@@ -72,33 +73,48 @@ export class ProcessTree {
 
   /** Living processes of the tree, the leader among them. */
   async living(): Promise<readonly ProcessEntry[]> {
-    const entries = (await listProcesses()).filter((entry) => entry.startTicks >= (this.#identity.startTicks ?? 0));
-    const members = this.#withDescendants(entries, (entry) => this.#isMember(entry));
+    const entries = await listProcesses();
+    this.#self = entries.find(({ pid }) => pid === process.pid);
+    const younger = entries.filter(({ startTicks }) => startTicks >= (this.#identity.startTicks ?? 0));
+    const members = this.#withDescendants(younger, (entry) => this.#isMember(entry));
     return members.filter((entry) => !entry.isZombie);
   }
 
   /**
-   * Ends all of `living()` but what is spared: asks (TERM), waits `graceMs`, then freezes and kills until none is left.
+   * Ends all of `living()` but what is spared: asks (TERM), waits `graceMs`, then kills until none is left.
    * It returns when all are gone or, after about three seconds of killing, with those that are not.
    */
   async end(graceMs: number, isSpared: (entry: ProcessEntry) => boolean = () => false): Promise<EndReport> {
-    const rest = async () => (await this.living()).filter((entry) => !isSpared(entry));
-    const asked = await rest();
-    if (asked.length === 0) return { ended: [], survivors: [] };
-    const ended = new Set(asked.map(({ pid }) => pid));
+    const look = async () => partition(await this.living(), isSpared);
+    const asked = await look();
+    if (asked.left.length === 0) return { ended: [], survivors: [] };
+    const ended = new Set(asked.left.map(({ pid }) => pid));
     if (graceMs > 0) {
-      signalAll(asked, 'SIGTERM');
-      await untilEmpty(rest, graceMs);
+      this.#signal(asked, 'SIGTERM');
+      await untilNoneIsLeft(look, graceMs);
     }
     for (let pass = 0; pass < KILL_PASSES; pass += 1) {
-      const left = await rest();
-      if (left.length === 0) return { ended: [...ended], survivors: [] };
-      for (const { pid } of left) ended.add(pid);
-      await freeze(left, rest);
-      signalAll(await rest(), 'SIGKILL');
+      const seen = await look();
+      if (seen.left.length === 0) return { ended: [...ended], survivors: [] };
+      for (const { pid } of seen.left) ended.add(pid);
+      this.#signal(seen, 'SIGKILL');
       await wait(POLL_MS);
     }
-    return { ended: [...ended], survivors: (await rest()).map(({ pid }) => pid) };
+    return { ended: [...ended], survivors: (await look()).left.map(({ pid }) => pid) };
+  }
+
+  /**
+   * Signals what is left, and the groups it is in: only that reaches a child being forked at this moment. The group of
+   * something spared, and the group and session of this very process, are never signalled.
+   */
+  #signal({ left, spared }: Seen, name: NodeJS.Signals): void {
+    const own = this.#self;
+    const isForeign = ({ group, session }: ProcessEntry) =>
+      group !== own?.group && (session === 0 || session !== own?.session);
+    const groups = new Set(left.filter(isForeign).map(({ group }) => group));
+    for (const { group } of spared) groups.delete(group);
+    for (const group of groups) if (group > 1) signal(-group, name);
+    for (const { pid } of left) signal(pid, name);
   }
 
   async #sample(): Promise<void> {
@@ -162,27 +178,25 @@ export function describeProcesses(entries: readonly ProcessEntry[]): string {
     .join(', ');
 }
 
-/** Stops members until no new one appears, so that none forks while they are killed. */
-async function freeze(first: readonly ProcessEntry[], rest: () => Promise<readonly ProcessEntry[]>): Promise<void> {
-  let frozen = new Set<number>();
-  for (let left = first, pass = 0; left.some(({ pid }) => !frozen.has(pid)) && pass < 20; pass += 1) {
-    signalAll(left, 'SIGSTOP');
-    frozen = new Set([...frozen, ...left.map(({ pid }) => pid)]);
-    left = await rest();
-  }
+/** Living processes of a tree: those to end, and those that are spared. */
+interface Seen {
+  readonly left: readonly ProcessEntry[];
+  readonly spared: readonly ProcessEntry[];
 }
 
-async function untilEmpty(rest: () => Promise<readonly unknown[]>, limitMs: number): Promise<void> {
-  const end = Date.now() + limitMs;
-  while (Date.now() < end && (await rest()).length > 0) await wait(POLL_MS);
+function partition(living: readonly ProcessEntry[], isSpared: (entry: ProcessEntry) => boolean): Seen {
+  return { left: living.filter((entry) => !isSpared(entry)), spared: living.filter(isSpared) };
 }
 
-function signalAll(entries: readonly ProcessEntry[], signal: NodeJS.Signals): void {
-  for (const { pid } of entries) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // gone, or not ours: what stays is reported as a survivor
-    }
+async function untilNoneIsLeft(look: () => Promise<Seen>, limitMs: number): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (performance.now() < end && (await look()).left.length > 0) await wait(POLL_MS);
+}
+
+function signal(target: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(target, name);
+  } catch {
+    // gone, or not ours: what stays is reported as a survivor
   }
 }
