@@ -36,6 +36,8 @@ test('case B03 a browser that never reads costs a bounded buffer, the others are
   }
   expect(largest).toBeGreaterThan(BUFFER_BYTES / 2);
   expect(largest).toBeLessThanOrEqual(BUFFER_BYTES);
+  await openAgent(bridge, 'agent-2');
+  expect((await bridge.health())['browsers']).toBe(2);
   stuck.socket.resume();
   expect(await stuck.next('resync')).toEqual({ type: 'resync', itemId: 'run-1', reason: 'slow_reader' });
   agent.event('run-1', 60_000);
