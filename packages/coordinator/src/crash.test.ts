@@ -55,4 +55,15 @@ describe('after kill -9', () => {
     await expectHonestBooks(bench, itemId);
     expect(bench.simulator.requests().length - undisturbed).toBe(more);
   });
+
+  it('in a deliver Action whose only effects are journaled goes on unaided, without paying again', async () => {
+    await using bench = await openBench();
+    const itemId = await bench.item({ withoutWorkDir: true });
+    await serveUntilKilled(bench, 'turn:finished', 2);
+    const records = await serveOn(bench, itemId);
+    expect(records.item.status, JSON.stringify(summary(records))).toBe('done');
+    expect(records.runs.map((run) => run.status)).toEqual(['interrupted', 'completed']);
+    expect(bench.simulator.requests()).toHaveLength(2);
+    await expectHonestBooks(bench, itemId);
+  });
 });
