@@ -1,0 +1,198 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleForBrowser, runLikeBrowser } from '../src/browser-bundle.js';
+import { Consumer, packAll, type Packed, pinned, run } from '../src/consumer.js';
+import { examplesOf, installsOf } from '../src/readme-examples.js';
+import { cleanEnvironment, documentOf, freshDataDirectory } from '../src/stint.js';
+
+/** What a user of TypeScript has besides. */
+const compiler = [pinned('typescript'), pinned('@types/node')];
+
+let packedInto: string;
+let packed: readonly Packed[];
+let all: Consumer;
+let findings: Readonly<Record<'node16' | 'bundler', string>>;
+const made: Consumer[] = [];
+
+const publishedNames = (
+  'agent bridge contracts coordinator engine journal ledger projection provider-hooks ' +
+  'simulator storage tools work-items'
+)
+  .split(' ')
+  .map((name) => `@stint/${name}`);
+
+/** Tarballs of the packages that are named, or all. */
+const tarballs = (names = publishedNames): string[] =>
+  packed.filter(({ name }) => names.includes(name)).map(({ tarball }) => tarball);
+
+async function install(
+  names: readonly string[],
+  libraries: readonly string[],
+  ignoreScripts = false,
+): Promise<Consumer> {
+  const consumer = await Consumer.install({
+    tarballs: tarballs([...names]),
+    libraries: [...compiler, ...libraries],
+    ignoreScripts,
+  });
+  made.push(consumer);
+  return consumer;
+}
+
+/** What the READMEs of the packages tell to install from the registry. */
+const librariesOf = (readmes: readonly string[]): string[] => [
+  ...new Set(
+    readmes
+      .flatMap(installsOf)
+      .filter((word) => !word.startsWith('@stint/'))
+      .map(pinned),
+  ),
+];
+
+/** Empty when there is none, which is a finding of a test of its own. */
+const readTextOf = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '');
+const readmeOf = (consumer: Consumer, name: string): string =>
+  readTextOf(consumer.path('node_modules', name, 'README.md'));
+const moduleOf = (name: string, index: number): string => `${name.replace('@stint/', '')}-${index + 1}`;
+
+const examplesIn = (consumer: Consumer, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    names.flatMap((name) =>
+      examplesOf(readmeOf(consumer, name)).map((code, index) => [moduleOf(name, index), code] as const),
+    ),
+  );
+
+/**
+ * The compiler's findings in our declarations and in the examples. All declarations are read (`skipLibCheck` is off); findings inside
+ * of other people's packages, such as a missing `@types/json-schema`, are theirs.
+ */
+const ours = (findings: string): string[] =>
+  findings
+    .split('\n')
+    .filter(
+      (line) =>
+        /^\S+\(\d+,\d+\): error|^error /.test(line) && !/node_modules\/(?!@stint\/)/.test(line.split('(')[0] ?? ''),
+    );
+
+/** The first example is what a newcomer pastes: it needs no key and no network, and it ends by itself. */
+async function expectToRun(consumer: Consumer, name: string): Promise<void> {
+  const { code, stderr } = await consumer.runCompiled('node16', moduleOf(name, 0));
+  expect(code, stderr).toBe(0);
+}
+
+/** The packages whose README has an example in TypeScript; the agent's shows commands. */
+const withExamples = publishedNames.filter((name) => name !== '@stint/agent');
+
+beforeAll(async () => {
+  packedInto = mkdtempSync(join(tmpdir(), 'stint-packed-'));
+  packed = await packAll(packedInto);
+  all = await install(publishedNames, librariesOf(packed.map(({ folder }) => readTextOf(join(folder, 'README.md')))));
+  findings = {
+    node16: await all.compile('node16', examplesIn(all, withExamples), 'node16'),
+    bundler: await all.compile('bundler', examplesIn(all, withExamples), 'bundler'),
+  };
+}, 600_000);
+
+afterAll(() => {
+  for (const { directory } of made) rmSync(directory, { recursive: true, force: true });
+  rmSync(packedInto, { recursive: true, force: true });
+});
+
+describe('every package, packed and installed into one directory with plain npm', () => {
+  it('is each of the published packages', () => {
+    expect(packed.map(({ name }) => name).toSorted()).toEqual(publishedNames);
+  });
+
+  it.each(publishedNames)(
+    'case U01: %s holds what was built, README and LICENSE, and nothing of this workspace',
+    (name) => {
+      const files = all.filesOf(name);
+      expect(all.installed(name, 'package.json')).not.toMatch(/"(?:workspace|catalog|link|file|portal):/);
+      expect(['package.json', 'README.md', 'LICENSE'].filter((file) => !files.includes(file))).toEqual([]);
+      expect(
+        files.filter((file) =>
+          /(?<!\.d)\.[cm]?tsx?$|\.map$|tsbuildinfo|\.(test|fixture|spec)\.|^(src|test)\//.test(file),
+        ),
+      ).toEqual([]);
+      expect(files.filter((file) => file.startsWith('dist/')).length).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(['node16', 'bundler'] as const)(
+    'case U09: the README examples compile under ESM with moduleResolution %s, declarations included',
+    (resolution) => {
+      expect(ours(findings[resolution])).toEqual([]);
+    },
+  );
+
+  it.each(withExamples)('%s: the first README example runs, without network or key', async (name) => {
+    await expectToRun(all, name);
+  });
+
+  it('the contracts run in a browser, without polyfills', async () => {
+    const modules =
+      "export * as contracts from '@stint/contracts';\nexport * as compatibility from '@stint/contracts/compatibility';\n";
+    writeFileSync(all.path('page.js'), modules);
+    const bundle = await bundleForBrowser(all.directory, all.path('page.js'));
+    const frame = runLikeBrowser(
+      bundle,
+      `bundle.contracts.encodeFrame({ type: 'hello', protocol: bundle.contracts.PROTOCOL_RANGE, client: { name: 'page', version: '1' } })`,
+    );
+    expect(JSON.parse(String(frame))).toMatchObject({ type: 'hello' });
+    expect(runLikeBrowser(bundle, 'Object.keys(bundle.compatibility.generateSchemas()).length')).toBeGreaterThan(10);
+  });
+});
+
+describe('the stint command, installed from its tarball', () => {
+  const npx = (...words: readonly string[]) => {
+    const home = mkdtempSync(all.path('home-'));
+    return run('npx', ['--no-install', 'stint', ...words], all.directory, cleanEnvironment({ HOME: home }));
+  };
+  const runSimulated = () =>
+    npx('run', 'say what a budget is', '--model', 'simulated', '--json', '--data-dir', freshDataDirectory());
+
+  it('tells its version', async () => {
+    const { version } = JSON.parse(all.installed('@stint/agent', 'package.json')) as { version: string };
+    expect(await npx('--version')).toMatchObject({ code: 0, stdout: expect.stringContaining(version) });
+  });
+
+  it('brings an item to done with the built-in model', async () => {
+    const ended = await runSimulated();
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(documentOf({ ...ended, signal: null })).toMatchObject({ status: 'done', exitCode: 0 });
+  });
+
+  it('case U03: without the compiled driver it names the command to run, and shows no stack', async () => {
+    const [addon, aside] = [all.path('node_modules/better-sqlite3/build'), all.path('driver-aside')];
+    renameSync(addon, aside);
+    try {
+      const { code, stdout, stderr } = await runSimulated();
+      expect(code).toBeGreaterThan(0);
+      expect(stdout + stderr).toContain('npm rebuild better-sqlite3');
+      expect(stdout + stderr).not.toMatch(/^\s+at /m);
+    } finally {
+      renameSync(aside, addon);
+    }
+  });
+});
+
+describe('a package alone, with nothing of the workspace but what it depends on', () => {
+  const alone = [
+    { name: '@stint/ledger', withIt: ['@stint/storage', '@stint/provider-hooks', '@stint/simulator'] },
+    { name: '@stint/engine', withIt: ['@stint/provider-hooks', '@stint/tools', '@stint/simulator'] },
+    { name: '@stint/tools', withIt: [] },
+  ];
+
+  it.each(alone)('$name compiles and runs its README example', async ({ name, withIt }) => {
+    const consumer = await install([name, ...withIt], librariesOf([readmeOf(all, name)]), true);
+    if (withIt.includes('@stint/storage')) {
+      expect(await consumer.openStore()).toContain('driver_missing'); // case U03: as pnpm without an approval leaves it
+      consumer.takeDriverFrom(all);
+    }
+    const examples = examplesIn(consumer, [name]);
+    expect(ours(await consumer.compile('node16', examples, 'node16'))).toEqual([]);
+    await expectToRun(consumer, name);
+  });
+});
