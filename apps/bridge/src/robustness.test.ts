@@ -114,6 +114,7 @@ test('progress that does not fit waits as the newest per key, events after a lef
   outbox.sendProgress('new', 'a');
   outbox.sendProgress('other', 'b');
   outbox.sendEvent('zz', 'item');
+  outbox.sendEvent('y', 'item');
   socket.drain();
   expect(socket.sent).toEqual(['123456789', 'new', 'other']);
   expect(caughtUp).toEqual(['item']);
