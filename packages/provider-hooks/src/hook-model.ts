@@ -117,9 +117,7 @@ class ModelBoundary<H extends TurnHandle> {
     extras: Extras,
   ): Promise<{ readonly result: NativeResult; readonly response: TurnResponse }> {
     await call.prepare();
-    const result = await this.#invoke(call, () =>
-      this.#model.doGenerate(toNative(request, extras, call.signal, false)),
-    );
+    const result = await this.#invoke(call, () => this.#model.doGenerate(toNative(request, extras, call.signal)));
     call.answer.addResult(result);
     return { result, response: await call.complete() };
   }
@@ -130,7 +128,9 @@ class ModelBoundary<H extends TurnHandle> {
     extras: Extras,
   ): Promise<{ readonly reader: AnswerReader<H>; readonly result: NativeStream }> {
     await call.prepare();
-    const result = await this.#invoke(call, () => this.#model.doStream(toNative(request, extras, call.signal, true)));
+    const result = await this.#invoke(call, () =>
+      this.#model.doStream(toNative(request, this.#withRaw(extras), call.signal)),
+    );
     return { reader: new AnswerReader(call, result.stream), result };
   }
 
@@ -153,6 +153,11 @@ class ModelBoundary<H extends TurnHandle> {
     throw await call.missBoundary();
   }
 
+  /** Raw parts hold the usage of a stream that breaks; at our own fetch we see it on the wire, which costs less. */
+  #withRaw(extras: Extras): Extras {
+    return this.#atFetch ? extras : { ...extras, includeRawChunks: true };
+  }
+
   #begin(native: NativeOptions, isStream: boolean): { call: HookedCall<H>; request: FrozenRequest } {
     const { prompt, tools = [], abortSignal, headers: _headers, includeRawChunks: _raw, ...settings } = native;
     const facts: CallFacts = currentCallFacts() ?? {};
@@ -166,15 +171,14 @@ class ModelBoundary<H extends TurnHandle> {
 }
 
 /** The options that the model is invoked with: the frozen request, and nothing that came after it. */
-function toNative(request: FrozenRequest, extras: Extras, signal: AbortSignal, isStream: boolean): NativeOptions {
+function toNative(request: FrozenRequest, extras: Extras, signal: AbortSignal): NativeOptions {
   return {
     ...request.settings,
     // Providers may fill the arrays they are given; the messages themselves are frozen.
     prompt: [...request.prompt],
     ...(request.tools.length > 0 ? { tools: [...request.tools] } : {}),
     ...(extras.headers ? { headers: extras.headers } : {}),
-    // Raw parts hold the usage of a stream that breaks.
-    ...(isStream ? { includeRawChunks: true } : {}),
+    ...(extras.includeRawChunks ? { includeRawChunks: true } : {}),
     abortSignal: signal,
   };
 }

@@ -9,6 +9,7 @@ import { retryAfterMs } from './retry-after.js';
 import { factsOfError, findInCauses, isRefusingStatus, isUnsent } from './transport-facts.js';
 import type { FailFacts, FinishReason, FrozenRequest, TurnHandle, TurnResponse } from './types.js';
 import { Watchdog } from './watchdog.js';
+import type { WireWatch } from './wire-watch.js';
 
 /**
  * One call of a hooked model, and the request or requests in it.
@@ -34,8 +35,8 @@ export class HookedCall<H extends TurnHandle> {
   #cancel: (() => void) | null = null;
   #transport = newTransport();
   #isOurFetch = false;
-  /** The done marker of an OpenAI-style stream was seen. */
-  sawDone = false;
+  /** What passed on the wire, of a stream that came through the hooked fetch. */
+  wire: WireWatch | null = null;
   answer: Answer;
 
   constructor(hooks: HookRunner<H>, request: FrozenRequest, signal: AbortSignal | undefined, options: HookOptions) {
@@ -139,6 +140,7 @@ export class HookedCall<H extends TurnHandle> {
   async complete(): Promise<TurnResponse> {
     const reason = this.#completeReason();
     if (reason === null) throw await this.fail(this.#incompleteError());
+    this.#takeWireUsage();
     const response = this.answer.response(reason);
     this.#end();
     if (this.#handle) await this.#hooks.finish(this.#handle, response);
@@ -182,6 +184,7 @@ export class HookedCall<H extends TurnHandle> {
     await this.fail(this.#transport.error ?? statusError(this.#request.model, this.#transport.status));
     this.#outcome = null;
     this.#transport = newTransport();
+    this.wire = null;
     this.answer = new Answer(this.#request.provider, this.#request.modelId);
     this.#request = Object.freeze({ ...this.#request, ...(before === undefined ? {} : { retryOf: before }) });
     this.#handle = await this.#hooks.prepare(this.#request);
@@ -221,8 +224,14 @@ export class HookedCall<H extends TurnHandle> {
     if (answer.isComplete) return answer.finishReason;
     // An OpenAI-style stream that was closed by its done marker, and told no reason.
     const toldNoReason = answer.finishReason !== null && !isCompleteReason(answer.finishReason) && answer.hasContent;
-    if (!this.sawDone || !toldNoReason || !answer.errors.every(isMissingReason)) return null;
+    if (!this.wire?.sawDone || !toldNoReason || !answer.errors.every(isMissingReason)) return null;
     return answer.hasToolCall ? 'tool-calls' : 'stop';
+  }
+
+  /** Usage that was told on the wire and got lost on its way through the provider's parser. */
+  #takeWireUsage(): void {
+    if (this.answer.usage !== null) return;
+    for (const report of this.wire?.usageReports() ?? []) this.answer.addRaw(report);
   }
 
   #incompleteError(): unknown {
@@ -241,6 +250,7 @@ export class HookedCall<H extends TurnHandle> {
   #facts(cause: unknown): FailFacts {
     const told = factsOfError(cause);
     this.answer.addRaw(bodyOfError(cause));
+    this.#takeWireUsage();
     const status = this.#transport.status ?? (this.#isOurFetch ? null : told.status);
     const sent = this.#transport.sent && !(status === null && isUnsent(this.#transport.error ?? cause));
     const usage = this.answer.usage;

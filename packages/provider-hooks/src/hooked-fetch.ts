@@ -1,6 +1,7 @@
 import { ProviderError } from './errors.js';
 import { currentCall, type HookedCall } from './hooked-call.js';
 import type { TurnHandle } from './types.js';
+import { WireWatch } from './wire-watch.js';
 
 /**
  * A `fetch` that belongs to the call of the hooked model it is used in: it runs `start` before the first byte leaves,
@@ -16,7 +17,7 @@ export function createHookedFetch(base: typeof fetch = globalThis.fetch): typeof
       );
     }
     const response = await call.fetch(base, input, init);
-    return isEventStream(response) ? watchForDone(response, call) : response;
+    return isEventStream(response) ? watchWire(response, call) : response;
   };
 }
 
@@ -24,21 +25,17 @@ function isEventStream(response: Response): boolean {
   return response.body !== null && (response.headers.get('content-type') ?? '').includes('text/event-stream');
 }
 
-const doneMarker = Buffer.from('data: [DONE]');
-
-/** The same response, with a look at its last bytes: providers swallow the done marker. */
-function watchForDone(response: Response, call: HookedCall<TurnHandle>): Response {
-  let tail: Buffer = Buffer.alloc(0);
-  const watch = new TransformStream<Uint8Array, Uint8Array>({
+/** The same response, with a look at its bytes as they pass. */
+function watchWire(response: Response, call: HookedCall<TurnHandle>): Response {
+  const watch = new WireWatch();
+  call.wire = watch;
+  const pass = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      tail = Buffer.concat([tail, chunk.subarray(-32)]).subarray(-32);
+      watch.take(chunk);
       controller.enqueue(chunk);
-    },
-    flush() {
-      call.sawDone = tail.includes(doneMarker);
     },
   });
   const { status, statusText, headers } = response;
-  const body = (response.body as ReadableStream<Uint8Array>).pipeThrough(watch);
+  const body = (response.body as ReadableStream<Uint8Array>).pipeThrough(pass);
   return new Response(body, { status, statusText, headers });
 }
