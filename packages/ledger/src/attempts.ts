@@ -8,7 +8,7 @@ import { backoffMs } from './backoff.js';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
 import { checkId } from './names.js';
-import { appendEntry, type Chain, leafOf, lockKnownAccount, saveChain } from './tree.js';
+import { appendEntry, type Chain, leafOf, lockKnownAccount, readAccount, saveChain, unknownAccount } from './tree.js';
 import type { Actor } from './types.js';
 
 export interface AttemptInput {
@@ -195,9 +195,11 @@ export function* closeSubject(_ctx: Context, account: string, subject: string): 
   return (yield* run(closeSubjectRow, [account, subject])) === 1;
 }
 
-/** A subject's count; one that was never attempted has 0. */
-export function* readAttempts(chain: Chain, subject: string): Transaction<SubjectView> {
-  return viewOf(chain, yield* readSubject(leafOf(chain).id, subject));
+/** A subject's count, open or not; one that was never attempted has 0. @throws LedgerError `account_unknown` */
+export function* readAttempts(_ctx: Context, account: string, subject: string): Transaction<SubjectView> {
+  const chain = yield* readAccount(account);
+  if (chain === undefined) throw unknownAccount(account);
+  return viewOf(chain, yield* readSubject(account, subject));
 }
 
 /** The newest open subjects, at most 64. */

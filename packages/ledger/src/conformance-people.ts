@@ -148,6 +148,8 @@ export const peopleCases: readonly LedgerCase[] = [
       const [subject] = (await ledger.snapshotAccount('a')).subjects;
       assert.deepEqual([subject?.attempts, subject?.maximum, subject?.generation], [1, 1, 1]);
       await ledger.closeSubject('a', 'step');
+      assert.equal((await ledger.readAttempts('a', 'step')).attempts, 1);
+      assert.equal((await ledger.readAttempts('a', 'another')).attempts, 0);
       assert.deepEqual((await ledger.snapshotAccount('a')).subjects, []);
     },
   },

@@ -19,6 +19,7 @@ export {
   addAttempts,
   closeSubject,
   deferAttempt,
+  readAttempts,
   restartAttempts,
   type SubjectView,
 } from './attempts.js';

@@ -11,7 +11,15 @@ import {
   type ResumeResult,
   resumeAccount,
 } from './administration.js';
-import { type AttemptChange, addAttempts, closeSubject, deferAttempt, restartAttempts } from './attempts.js';
+import {
+  type AttemptChange,
+  addAttempts,
+  closeSubject,
+  deferAttempt,
+  readAttempts,
+  restartAttempts,
+  type SubjectView,
+} from './attempts.js';
 import { type FailureResult, recordFailure, recordSuccess } from './failures.js';
 import { type ReconcileInput, reconcileRequest } from './reconcile.js';
 import type { StoredEntry } from './entries.js';
@@ -182,6 +190,10 @@ export class Ledger {
 
   async addAttempts(account: string, input: AttemptChange & { readonly additions: number }): Promise<void> {
     await this.#write((ctx) => addAttempts(ctx, account, input));
+  }
+
+  async readAttempts(account: string, subject: string): Promise<SubjectView> {
+    return await this.#db.read((ctx) => readAttempts(ctx, account, subject));
   }
 
   async closeSubject(account: string, subject: string): Promise<boolean> {

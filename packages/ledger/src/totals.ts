@@ -15,21 +15,6 @@ export const noTotals: Totals = Object.freeze({
   unpriced: 0,
 });
 
-/** The names of the sums, in the order in which rows and entries keep them. */
-export const totalNames = [
-  'requests',
-  'tokens',
-  'costMicros',
-  'heldTokens',
-  'heldCostMicros',
-  'open',
-  'unknown',
-  'unknownTokens',
-  'unknownCostMicros',
-  'unmeasured',
-  'unpriced',
-] as const satisfies readonly (keyof Totals)[];
-
 /** The facts of a request that its account's sums are made of. */
 export interface Contribution {
   readonly status: RequestStatus;
@@ -98,7 +83,7 @@ export function sumOfKinds(kinds: Readonly<Record<string, Totals>>): Totals {
   return sum;
 }
 
-/** Sums as a row or an entry keeps them: a list in the order of {@link totalNames}, without the zeros at its end. */
+/** Sums as a row or an entry keeps them: a list in the order of the members of `Totals`, without the zeros at its end. */
 export type PackedTotals = readonly number[];
 
 export function packTotals(totals: Totals): PackedTotals {
