@@ -14,7 +14,6 @@ import {
 import { accountOf } from './account.js';
 import type { Outcome } from './outcome.js';
 import { runEndingOf, temporaryRefusal, unstartedEnding } from './run-ending.js';
-import { putBack } from './run-history.js';
 import { settleDangling } from './settle-dangling.js';
 
 /** How a Run's loop ended, and what it handed over. */
@@ -53,7 +52,7 @@ export function* endUnstarted(ctx: Context, fence: RunFence, error: unknown): Tr
 export function* putRunBack(ctx: Context, fence: RunFence): Transaction<EndRunResult | null> {
   if (!(yield* checkRunFence(ctx, fence))) return null;
   yield* settleDangling(ctx, ownerOf(fence));
-  const reason = { code: putBack, message: 'The store could not be written; the Run goes on where it was.' };
+  const reason = { code: 'store_failed', message: 'The store could not be written; the Run goes on where it was.' };
   return yield* endRun(ctx, fence, { status: 'deferred', reason, notBefore: ctx.now });
 }
 

@@ -7,24 +7,22 @@ import { ownToolNames } from './action-tools.js';
 const longestChain = 64;
 
 /**
- * The journaled state that a Run goes on from: that of its whole chain as one history. Undefined if there is nothing.
+ * The journaled state that a Run goes on from: that of its whole chain as one history. Undefined if no message of it was
+ * ever stored: then the Run begins with its prompt.
  *
- * What the Run's own tools were told lives in the process only. If that ended before the outcome was stored, their
- * results are left out, so that the loop runs those calls again and nothing is paid for a second time.
+ * What the Run's own tools were told lives in the process only. If that let go of the Run before the outcome was stored,
+ * their results are left out, so that the loop runs those calls again and nothing is paid for a second time.
  */
 export function* chainState(ctx: Context, run: Run): Transaction<JournaledState | undefined> {
   const state = yield* resumeState(ctx, yield* chainOf(ctx, run));
-  if (state === undefined || !(yield* wasCutOff(ctx, run))) return state;
-  return { ...state, entries: withoutOwnResults(state) };
+  if (state === undefined || state.entries.length === 0) return undefined;
+  return (yield* wasCutOff(ctx, run)) ? { ...state, entries: withoutOwnResults(state) } : state;
 }
 
 function* wasCutOff(ctx: Context, { resumesRunId }: Run): Transaction<boolean> {
   const before = resumesRunId === null ? undefined : yield* getRun(ctx, resumesRunId);
-  return before?.status === 'interrupted' || before?.reason?.code === putBack;
+  return before?.status === 'interrupted' || before?.status === 'deferred';
 }
-
-/** Code of the reason of a Run whose end could not be stored. */
-export const putBack = 'store_failed';
 
 function withoutOwnResults({ entries, response }: JournaledState): readonly StoredEntry[] {
   if (response === undefined) return entries;
