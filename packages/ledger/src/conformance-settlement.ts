@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { one, run } from '@stint/storage';
 import { ask, askCost, hold, type LedgerCase, person, refusalOf, used } from './conformance-kit.js';
 import { entryHash, entryLine, type StoredEntry } from './entries.js';
+import { recoverRequest } from './recover.js';
 import { settleRequest } from './settle.js';
 
 export const settlementCases: readonly LedgerCase[] = [
@@ -132,6 +133,7 @@ export const settlementCases: readonly LedgerCase[] = [
       const dead = await hold(other.ledger, ask('a', 70));
       const alive = await hold(kit.ledger, ask('a', 30));
       assert.equal(await kit.ledger.recoverRequests(), 0);
+      assert.equal(await kit.db.write((ctx) => recoverRequest(ctx, dead)), false);
       assert.deepEqual((await kit.ledger.snapshotAccount('a')).version, [3, 0]);
       await other.db.close();
       assert.deepEqual((await kit.ledger.snapshotAccount('a')).version, [3, 1]);

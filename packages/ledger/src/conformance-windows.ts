@@ -45,8 +45,10 @@ export const windowCases: readonly LedgerCase[] = [
     async run({ ledger, time }) {
       await ledger.createAccount({ id: 'a', limits: { windows: [{ per: 'minute', maxRequests: 1 }] } });
       await hold(ledger, ask('a', 1));
+      const next = time.now + 60_000;
       time.now -= 3_600_000;
-      assert.equal(refusalOf(await ledger.reserveRequest(ask('a', 1))).code, 'window_exhausted');
+      const reason = refusalOf(await ledger.reserveRequest(ask('a', 1)));
+      assert.deepEqual([reason.code, reason.retryAfter], ['window_exhausted', next]);
     },
   },
   {
