@@ -85,10 +85,28 @@ test('a policy decides; ask is refused, since nobody can be asked; progress is p
       return 'done';
     },
   });
+  let stopped: unknown;
+  let begun: () => void = () => {};
+  const running = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const hang = defineTool({
+    name: 'steps_without_end',
+    description: 'd',
+    inputSchema: { type: 'object' },
+    execute: (_input, { signal }) =>
+      new Promise((resolve) => {
+        begun();
+        signal.addEventListener('abort', () => {
+          stopped = signal.reason;
+          resolve('');
+        });
+      }),
+  });
   const other = defineTool({ ...slow, name: 'other', inputSchema: { type: 'object' } });
-  const policy = createApprovalPolicy({ rules: [{ decision: 'allow', tool: 'steps' }] });
+  const policy = createApprovalPolicy({ rules: [{ decision: 'allow', tool: 'steps*' }] });
   const [here, there] = InMemoryTransport.createLinkedPair();
-  const server = await serveTools(createRegistry([slow, other]), { transport: there, policy });
+  const server = await serveTools(createRegistry([slow, hang, other]), { transport: there, policy });
   onTestFinished(() => server.close());
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(here);
@@ -101,6 +119,9 @@ test('a policy decides; ask is refused, since nobody can be asked; progress is p
   const asked = await client.callTool({ name: 'other', arguments: {} });
   expect(asked).toMatchObject({ isError: true, _meta: { 'stint/code': 'denied', 'stint/errorEffect': 'none' } });
   expect(textOf(asked)).toContain('needs a person');
+  client.callTool({ name: 'steps_without_end', arguments: {} }).catch(() => {}); // its connection goes away
+  await running;
   await client.close();
   await server.closed;
+  expect(stopped).toBeDefined();
 });

@@ -38,7 +38,6 @@ export async function serveTools(registry: ToolRegistry, options: ServeToolsOpti
     { name: options.name ?? 'stint', version: options.version ?? '1' },
     { capabilities: { tools: {} } },
   );
-  const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: registry.list().map(describe) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
@@ -49,7 +48,7 @@ export async function serveTools(registry: ToolRegistry, options: ServeToolsOpti
       extra.sendNotification({ method: 'notifications/progress', params: facts }).catch(() => {}); // the client has gone: the call is stopped by then
     };
     const context: CallContext = {
-      signal: AbortSignal.any([extra.signal, stopping.signal]),
+      signal: extra.signal, // the SDK aborts it when the client cancels and when it goes
       onProgress,
       ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
     };
@@ -59,7 +58,6 @@ export async function serveTools(registry: ToolRegistry, options: ServeToolsOpti
   });
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => {
-      stopping.abort(new Error('the client has gone'));
       void Promise.allSettled(running).then(() => resolve());
     };
   });
