@@ -9,7 +9,7 @@ interface SecretPattern {
   readonly mask?: (match: string, ...groups: string[]) => string;
 }
 
-const NAME = String.raw`[\w.-]{0,64}?(?:api[_-]?key|access[_-]?key|secret(?:[_-]?key)?|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|client[_-]?secret|token|password|passwd|passphrase|pwd|credentials?)`;
+const NAME = String.raw`[\w.-]{0,64}?(?:(?:api|access|account|encryption|master|shared|signing)[_-]?key|secret(?:[_-]?key)?|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|client[_-]?secret|token|password|passwd|passphrase|pwd|credentials?)`;
 const NAME_HINTS = ['key', 'secret', 'token', 'passw', 'passphrase', 'pwd', 'credential'];
 
 const PATTERNS: readonly SecretPattern[] = [
@@ -42,7 +42,7 @@ const PATTERNS: readonly SecretPattern[] = [
   {
     // Keys of providers and services, recognised by how they start.
     pattern:
-      /(?<![A-Za-z0-9])(?:sk-[\w-]{16,}|(?:sk|rk|pk|whsec)_(?:live|test)_\w{12,}|AIza[\w-]{30,}|gsk_\w{20,}|xai-\w{20,}|hf_\w{20,}|r8_\w{20,}|pplx-\w{20,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|xapp-[\w-]{10,}|npm_\w{30,}|pypi-[\w-]{30,}|dop_v1_\w{30,}|SG\.[\w-]{16,}\.[\w-]{16,}|shpat_\w{20,}|lin_api_\w{20,}|(?:AKIA|ASIA)[A-Z0-9]{16}|ya29\.[\w-]{20,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?)/g,
+      /(?<![A-Za-z0-9])(?:sk-[\w-]{16,}|(?:sk|rk|pk|whsec)_(?:live|test)_\w{12,}|AIza[\w-]{30,}|gsk_\w{20,}|GOCSPX-[\w-]{16,}|xai-\w{20,}|hf_\w{20,}|r8_\w{20,}|pplx-\w{20,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|xapp-[\w-]{10,}|npm_\w{30,}|pypi-[\w-]{30,}|dop_v1_\w{30,}|SG\.[\w-]{16,}\.[\w-]{16,}|shpat_\w{20,}|lin_api_\w{20,}|(?:AKIA|ASIA)[A-Z0-9]{16}|ya29\.[\w-]{20,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?)/g,
     hints: [
       'sk-',
       'sk_',
@@ -50,6 +50,7 @@ const PATTERNS: readonly SecretPattern[] = [
       'pk_',
       'whsec',
       'aiza',
+      'gocspx',
       'xai-',
       'hf_',
       'r8_',
@@ -108,7 +109,7 @@ const PATTERNS: readonly SecretPattern[] = [
       'pwd_',
       'pass_',
     ],
-    mask: (match, name, value) => (isHarmlessValue(value) ? match : `${name}${MASK}`),
+    mask: (match, name, value) => (isHarmless(name, value) ? match : `${name}${MASK}`),
   },
   {
     // A quoted value: password: "..." / "apiKey": "..." / secret = '...'
@@ -117,13 +118,13 @@ const PATTERNS: readonly SecretPattern[] = [
       'gi',
     ),
     hints: NAME_HINTS,
-    mask: (match, name, quote, value) => (isHarmlessValue(value) ? match : `${name}${quote}${MASK}${quote}`),
+    mask: (match, name, quote, value) => (isHarmless(name, value) ? match : `${name}${quote}${MASK}${quote}`),
   },
   {
     // A bare value that looks made by a machine or typed as a password: letters and digits mixed, and no code behind it.
     pattern: new RegExp(String.raw`(?<![\w-])(["']?${NAME}["']?\s*[:=]\s*)([^\s"'\`;,(){}[\]<>]{6,})(?![\w(.[])`, 'gi'),
     hints: NAME_HINTS,
-    mask: (match, name, value) => (isMixed(value) ? `${name}${MASK}` : match),
+    mask: (match, name, value) => (isMixed(value) || isNumericPassword(name, value) ? `${name}${MASK}` : match),
   },
   {
     // A command-line option: --password x, --token=x, -u user:password of curl
@@ -142,7 +143,7 @@ const PATTERNS: readonly SecretPattern[] = [
       '-private',
       '-api',
     ],
-    mask: (match, name, value) => (isHarmlessValue(value) ? match : `${name}${MASK}`),
+    mask: (match, name, value) => (isHarmless(name, value) ? match : `${name}${MASK}`),
   },
   {
     pattern: /\b(curl\b[^\n]{0,400}?\s(?:-u|--user)\s+)(["']?)[^\s"':]+:[^\s"']+\2/g,
@@ -163,6 +164,15 @@ function isMixed(value: string): boolean {
   return (
     !isHarmlessValue(value) && /\d/.test(value) && /[A-Za-z]/.test(value) && !/^[\w-]+(?:\.[A-Za-z_]\w*)+$/.test(value)
   );
+}
+
+function isHarmless(name: string, value: string): boolean {
+  return isHarmlessValue(value) && !isNumericPassword(name, value);
+}
+
+/** A number is a count for tokens and keys, but it may well be a password. */
+function isNumericPassword(name: string, value: string): boolean {
+  return /pass|pwd|secret|credential/i.test(name) && /^\d{4,}$/.test(value);
 }
 
 /** Replaces secrets in a text by `[secret]`, calling `onMasked` for each. */

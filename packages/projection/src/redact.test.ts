@@ -34,6 +34,9 @@ const SECRETS: readonly (readonly [string, (secret: string) => string, number])[
   ['a variable with an ending', (s) => `AWS_SECRET_ACCESS_KEY_ID=${s}`, 24],
   ['a field of JSON', (s) => `{"apiKey": "${s}"}`, 20],
   ['a field of escaped JSON', (s) => `{\\"api_key\\": \\"${s}\\"}`, 20],
+  ['a storage account key', (s) => `AccountName=x;AccountKey=${s}==;EndpointSuffix=y`, 40],
+  ['a signing key', (s) => `signing-key: ${s}`, 24],
+  ['an OAuth client secret', (s) => `GOCSPX-${s}`, 28],
   ['a field of YAML', (s) => `db:\n  password: ${s}\n`, 14],
   ['an assignment in code', (s) => `const clientSecret = '${s}';`, 20],
   ['a password in a connection address', (s) => `postgres://ann:${s}@db.example/app`, 16],
@@ -60,6 +63,13 @@ test.each(SECRETS)('%s does not pass', (_name, place, length) => {
     expect(redactor.maskedCount, text).toBeGreaterThan(0);
   }
 });
+
+test.each(['password: 48151623', 'DB_PASSWORD=48151623', '{"password":"48151623"}', '--password 48151623'])(
+  'a password of digits does not pass: %s',
+  (text) => {
+    expect(redact(text)).not.toContain('48151623');
+  },
+);
 
 test('a secret the agent knows is masked wherever it stands', () => {
   const secret = madeUp(18);
@@ -113,7 +123,7 @@ const ORDINARY = [
   'use #!/usr/bin/env node and 2>/dev/null',
   'task-runner risk-assessment-for-the-quarter ask-someone',
   'primaryKey: id, foreignKey: user_id, keys: 12',
-  'token count: 1234, tokens=99',
+  'token count: 1234, tokens=99, api_key: 12345678 bytes',
   'sk-learn',
   'mask-image-of-the-whole-page',
   'Ünïcode 漢字 😀 \u0000 stays',
