@@ -1,7 +1,7 @@
 /** What a secret is replaced with. */
 export const MASK = '[secret]';
 
-/** One kind of secret and how it looks in text. `keep` gives the parts that stay; without it all of the match is masked. */
+/** One kind of secret and how it looks in text. `mask` says what stays of a match; without it nothing does. */
 interface SecretPattern {
   readonly pattern: RegExp;
   /** Words of which a text must hold one (lower case) to be looked at at all. */
