@@ -55,6 +55,7 @@ const failed = [];
 for (const [name, { says, find }] of Object.entries(checks)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const began = Date.now();
+  if (process.stdout.isTTY) process.stdout.write(`...  ${name.padEnd(12)} ${says}\r`);
   const found = await findingsOf(find);
   if (found.length > 0) failed.push(name);
   const seconds = ((Date.now() - began) / 1000).toFixed(1);

@@ -26,7 +26,7 @@ function step(saying, command, parameters) {
   const { status, error } = spawnSync(command, parameters, {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, ...headersEnvironment() },
+    env: { TURBO_TELEMETRY_DISABLED: '1', ...process.env, ...headersEnvironment() },
   });
   if (error) throw error;
   if (status !== 0) process.exit(status ?? 1);
@@ -63,7 +63,11 @@ const tasks = {
   check: () => {
     install();
     build();
-    node('checking', 'scripts/check.mjs', ...args);
+    node(
+      'checking format, lint, types, floors, unused code, tarballs, schemas, README examples and changesets',
+      'scripts/check.mjs',
+      ...args,
+    );
   },
   bench: () => {
     install();
