@@ -36,7 +36,7 @@ export interface CallFacts {
   readonly hasExternalEffect: boolean;
 }
 
-/** How long a tool may take to end after its signal aborted, before the call settles without it. */
+/** How long a tool may take to end after its signal aborted, before the call settles without it, unless a registry says otherwise. */
 export const SETTLE_GRACE_MS = 10_000;
 
 /** Facts of a call by its validated input. A fact that throws gets the dangerous answer. */
@@ -50,42 +50,48 @@ export function callFacts(tool: Tool, input: unknown): CallFacts {
   };
 }
 
+/** What a registry gives to every call. */
+export interface CallSettings {
+  readonly outputs: OutputStore;
+  /** Time a tool has to end after its signal aborted. */
+  readonly settleGraceMs: number;
+}
+
 /** Runs one call with validated input to its one result. Never rejects. */
 export async function runCall(
   tool: Tool,
   input: unknown,
   context: CallContext,
-  outputs: OutputStore,
+  settings: CallSettings,
 ): Promise<ToolResult> {
   if (context.signal.aborted) return failure('aborted', `Not run: ${messageOf(context.signal.reason)}`);
-  const facts = callFacts(tool, input);
   const deadline = startDeadline({
     timeoutMs: limitOf(tool, input),
     absoluteTimeoutMs: tool.absoluteTimeoutMs,
     signal: context.signal,
   });
+  const running: Running = { tool, deadline, facts: callFacts(tool, input), settleGraceMs: settings.settleGraceMs };
   try {
-    const raw = await settle(tool, input, toolContext(context, deadline, outputs), deadline, facts);
-    return await boundResult(raw, tool.outputLimitBytes, outputs);
+    const raw = await settle(running, execute(tool, input, toolContext(context, deadline, settings.outputs)));
+    return await boundResult(raw, tool.outputLimitBytes, settings.outputs);
   } finally {
     deadline.dispose();
   }
 }
 
+interface Running {
+  readonly tool: Tool;
+  readonly deadline: Deadline;
+  readonly facts: CallFacts;
+  readonly settleGraceMs: number;
+}
+
 type Outcome = { readonly value: unknown } | { readonly error: unknown } | 'stuck';
 
-async function settle(
-  tool: Tool,
-  input: unknown,
-  context: ToolContext,
-  deadline: Deadline,
-  facts: CallFacts,
-): Promise<RawResult> {
-  const finished = execute(tool, input, context);
-  const outcome = await Promise.race([finished, stuckAfter(deadline, finished)]);
-  const cause = deadline.cause();
-  if (cause !== undefined) return interrupted(tool, outcome, deadline, facts);
-  if (outcome === 'stuck') throw new Error('a call is stuck only after its deadline');
+async function settle(running: Running, finished: Promise<Outcome>): Promise<RawResult> {
+  const { tool, deadline, facts, settleGraceMs } = running;
+  const outcome = await Promise.race([finished, stuckAfter(deadline, finished, settleGraceMs)]);
+  if (deadline.cause() !== undefined || outcome === 'stuck') return interrupted(running, outcome);
   return 'error' in outcome ? resultOfError(outcome.error, facts.readOnly) : valueResult(tool, outcome.value, facts);
 }
 
@@ -107,11 +113,11 @@ async function execute(tool: Tool, input: unknown, context: ToolContext): Promis
   }
 }
 
-async function stuckAfter(deadline: Deadline, finished: Promise<Outcome>): Promise<Outcome> {
+async function stuckAfter(deadline: Deadline, finished: Promise<Outcome>, settleGraceMs: number): Promise<Outcome> {
   await deadline.fired;
   let timer: NodeJS.Timeout | undefined;
   const grace = new Promise<'stuck'>((resolve) => {
-    timer = setTimeout(resolve, SETTLE_GRACE_MS, 'stuck');
+    timer = setTimeout(resolve, settleGraceMs, 'stuck');
   });
   const outcome = await Promise.race([finished, grace]);
   clearTimeout(timer);
@@ -122,7 +128,8 @@ async function stuckAfter(deadline: Deadline, finished: Promise<Outcome>): Promi
  * The result after time-out or abort. The effect is unknown unless the call could have none, or the tool proved by a
  * `ToolError` with effect `none` that nothing happened. An unknown effect after a time-out is fatal.
  */
-function interrupted(tool: Tool, outcome: Outcome, deadline: Deadline, facts: CallFacts): RawResult {
+function interrupted(running: Running, outcome: Outcome): RawResult {
+  const { tool, deadline, facts } = running;
   const timedOut = deadline.cause() === 'timeout';
   const error = outcome !== 'stuck' && 'error' in outcome ? outcome.error : undefined;
   const proven = isToolError(error) && error.errorEffect === 'none';
@@ -131,7 +138,7 @@ function interrupted(tool: Tool, outcome: Outcome, deadline: Deadline, facts: Ca
   const said = timedOut ? `${tool.name} did not end within ${deadline.limitMs()} ms.` : `${tool.name} was stopped.`;
   return {
     ok: false,
-    output: [said, lastWords(tool, outcome, deadline)].filter((part) => part !== '').join('\n'),
+    output: [said, lastWords(running, outcome)].filter((part) => part !== '').join('\n'),
     code: timedOut ? 'timeout' : 'aborted',
     errorEffect,
     ...(fatal ? { fatal: true } : {}),
@@ -139,9 +146,9 @@ function interrupted(tool: Tool, outcome: Outcome, deadline: Deadline, facts: Ca
   };
 }
 
-function lastWords(tool: Tool, outcome: Outcome, deadline: Deadline): string {
+function lastWords({ tool, deadline, settleGraceMs }: Running, outcome: Outcome): string {
   if (outcome === 'stuck')
-    return `It did not react within ${SETTLE_GRACE_MS} ms of being told to stop and may still be at work.`;
+    return `It did not react within ${settleGraceMs} ms of being told to stop and may still be at work.`;
   if ('value' in outcome) return valueText(tool, outcome.value);
   return outcome.error === deadline.signal.reason ? '' : messageOf(outcome.error);
 }

@@ -251,6 +251,15 @@ describe('time', () => {
     expect(result.fatal).toBeUndefined();
   });
 
+  test('a tool that does not react to its signal is left behind after the grace, and the result says so', async () => {
+    const stubborn = toolOf({ execute: () => wait(2_000, 'too late'), timeoutMs: 20 });
+    const began = performance.now();
+    const result = await createRegistry([stubborn], { settleGraceMs: 50 }).call('probe', {}, callContext());
+    expect(performance.now() - began).toBeLessThan(1_900);
+    expect(result).toMatchObject({ ok: false, code: 'timeout', errorEffect: 'unknown', fatal: true });
+    expect(result.output).toContain('may still be at work');
+  });
+
   test('a limit of 0 is no limit', async () => {
     expect(await run({ execute: () => wait(30, 'late'), timeoutMs: 0 })).toMatchObject({ ok: true, output: 'late' });
   });

@@ -1,4 +1,4 @@
-import { callFacts, runCall, type CallContext, type CallFacts } from './call.js';
+import { SETTLE_GRACE_MS, callFacts, runCall, type CallContext, type CallFacts, type CallSettings } from './call.js';
 import { messageOf, refusal } from './errors.js';
 import { toTool, type ToolLike } from './foreign-tools.js';
 import { temporaryOutputStore, type OutputStore } from './output-store.js';
@@ -48,6 +48,8 @@ export interface ToolRegistry {
 export interface RegistryOptions {
   /** Where whole outputs are kept. @default that of the first tool that has one, else a private temporary folder */
   readonly outputs?: OutputStore;
+  /** Time a tool has to end after its signal aborted, before the call settles without it, ms. @default 10_000 */
+  readonly settleGraceMs?: number;
 }
 
 interface Entry {
@@ -60,6 +62,7 @@ interface Entry {
 export function createRegistry(tools: ToolSource = [], options: RegistryOptions = {}): ToolRegistry {
   const entries = new Map<string, Entry>();
   const names = new Map<string, string>(); // name or alias -> name
+  const { settleGraceMs = SETTLE_GRACE_MS } = options;
   const outputs = (): OutputStore =>
     options.outputs ??
     [...entries.values()].find(({ tool }) => tool.outputs !== undefined)?.tool.outputs ??
@@ -78,7 +81,7 @@ export function createRegistry(tools: ToolSource = [], options: RegistryOptions 
   const prepare: ToolRegistry['prepare'] = async (name, input) => {
     const entry = entryOf(name);
     if (entry === undefined) return { refused: unknownTool(name, [...entries.keys()]) };
-    return prepareCall(entry, input ?? {}, outputs);
+    return prepareCall(entry, input ?? {}, () => ({ outputs: outputs(), settleGraceMs }));
   };
   if (Array.isArray(tools)) for (const tool of tools as readonly ToolLike[]) register(tool);
   else for (const [name, tool] of Object.entries(tools)) register(tool, name);
@@ -105,7 +108,7 @@ export function createRegistry(tools: ToolSource = [], options: RegistryOptions 
 async function prepareCall(
   { tool, parser }: Entry,
   input: unknown,
-  outputs: () => OutputStore,
+  settings: () => CallSettings,
 ): Promise<{ readonly call: PreparedCall } | { readonly refused: ToolResult }> {
   try {
     const parsed = await parser()(input);
@@ -117,7 +120,7 @@ async function prepareCall(
         tool,
         input: value,
         ...callFacts(tool, value),
-        run: (context) => runCall(tool, value, context, outputs()),
+        run: (context) => runCall(tool, value, context, settings()),
       },
     };
   } catch (error) {
