@@ -58,6 +58,7 @@ test('what is no patch, names one file twice, renames, or adds what exists is re
     'diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n',
     addFile('a.txt', 'x'),
     removeFile('nope.txt', 'x'),
+    removeFile('link.txt', 'x'),
     edit('../out.txt'),
   ]) {
     expect(await call('apply_patch', { patch })).toMatchObject({ ok: false, errorEffect: 'none' });

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { ToolError, isToolError, messageOf, refusal } from './errors.js';
 import { withFileLocks } from './file-lock.js';
 import { type FilePatch, patchedText, readPatch } from './patch-plan.js';
@@ -57,6 +58,7 @@ async function apply(state: WorkspaceState, text: string, context: ToolContext):
 }
 
 async function planChange(state: WorkspaceState, patch: FilePatch, path: ConfinedPath): Promise<Change> {
+  if (patch.kind === 'delete') await refuseLink(state.workspace.root, patch.path);
   const before = await loadFile(state.workspace, path).catch((error: unknown) => {
     if (isToolError(error) && error.code === 'not_found') return undefined;
     throw error;
@@ -69,6 +71,13 @@ async function planChange(state: WorkspaceState, patch: FilePatch, path: Confine
   if (before !== undefined) requireText(before.bytes, path.shown);
   const after = patchedText(before?.bytes.toString('utf8') ?? '', patch);
   return { path, before, after: patch.kind === 'delete' ? undefined : Buffer.from(after, 'utf8') };
+}
+
+/** Removing what a link leads to would leave the link behind, and is hardly what was meant. */
+async function refuseLink(root: string, path: string): Promise<void> {
+  const facts = await lstat(resolve(root, path)).catch(() => undefined); // a missing file is told later
+  if (facts?.isSymbolicLink())
+    throw refusal('is_link', `"${path}" is a link; a patch does not remove links. No file was changed; use shell.`);
 }
 
 /** Writes one after the other; at the first failure what was written is taken back. */

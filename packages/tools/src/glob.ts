@@ -1,14 +1,12 @@
 import { excerpt } from './bounded-text.js';
 import { refusal } from './errors.js';
 import { openDirectory } from './open-confined.js';
-import { ripgrep } from './ripgrep.js';
+import { MAX_FILES, listFiles } from './ripgrep.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
 import { confine } from './workspace.js';
 
 const MAX_SHOWN = 500;
-/** Files looked at, so that a disk of millions ends in time and memory. */
-const MAX_FILES = 200_000;
 const TIMEOUT_MS = 20_000;
 
 const description = `Lists files of the workspace whose path matches a pattern: * within a name, ** across folders, ? one character, [ab], {a,b}. A pattern \
@@ -53,9 +51,9 @@ async function find(
   try {
     const where = { cwd: directory.at('.'), signal: context.signal };
     const ignore = input['includeIgnored'] === true ? ['--no-ignore'] : [];
-    const matching = await list([...ignore, `--glob=${pattern}`], where);
+    const matching = await listFiles([...ignore, `--glob=${pattern}`], where);
     // A pattern overrides ignore files in ripgrep, so the files that are not ignored are asked for too.
-    const visible = ignore.length > 0 ? matching : await list([], where);
+    const visible = ignore.length > 0 ? matching : await listFiles([], where);
     const prefix = path.shown === '.' ? '' : `${path.shown}/`;
     return show(
       [...matching].filter((file) => visible.has(file)).sort(),
@@ -65,18 +63,6 @@ async function find(
   } finally {
     await directory.close();
   }
-}
-
-async function list(args: readonly string[], where: Parameters<typeof ripgrep>[1]): Promise<ReadonlySet<string>> {
-  const files = new Set<string>();
-  for await (const file of ripgrep(
-    ['--files', '--hidden', '--no-require-git', ...args, '--glob=!.git', '--sort=path'],
-    where,
-  )) {
-    files.add(file);
-    if (files.size >= MAX_FILES) break;
-  }
-  return files;
 }
 
 function show(files: readonly string[], prefix: string, incomplete: boolean): string {

@@ -5,7 +5,7 @@ import { excerpt } from './bounded-text.js';
 import { isToolError, refusal } from './errors.js';
 import { openDirectory, openForReading } from './open-confined.js';
 import { isOutputHandle } from './output-store.js';
-import { ripgrep } from './ripgrep.js';
+import { listFiles, ripgrep } from './ripgrep.js';
 import { MAX_EDIT_BYTES } from './text-file.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
@@ -71,11 +71,13 @@ async function search(state: WorkspaceState, input: GrepInput, context: ToolCont
     return searchFile(await openForReading(state.workspace, confined), confined.shown, input, context);
   try {
     const prefix = confined.shown === '.' ? '' : `${confined.shown}/`;
-    return await collect(
-      [...flags(input), '--', './'],
-      { cwd: directory.at('.'), signal: context.signal },
-      (found) => prefix + found.replace(/^\.\//, ''),
-    );
+    const where = { cwd: directory.at('.'), signal: context.signal };
+    // A glob overrides ignore files in ripgrep, so what is not ignored is asked for too.
+    const visible = input.glob === undefined || input.includeIgnored ? undefined : await listFiles([], where);
+    return await collect([...flags(input), '--', './'], where, (found) => {
+      const path = found.replace(/^\.\//, '');
+      return visible === undefined || visible.has(path) ? prefix + path : undefined;
+    });
   } finally {
     await directory.close();
   }
@@ -114,20 +116,22 @@ function flags(input: GrepInput): readonly string[] {
   ];
 }
 
+/** @param shownPath the path to show, or undefined to leave a file out */
 async function collect(
   args: readonly string[],
   options: Parameters<typeof ripgrep>[1],
-  shownPath: (found: string) => string,
+  shownPath: (found: string) => string | undefined,
 ): Promise<string> {
   const lines: string[] = [];
   for await (const line of ripgrep(args, options)) {
     const match = readMatch(line);
-    if (match === undefined) continue;
+    const path = match === undefined ? undefined : shownPath(match.path);
+    if (match === undefined || path === undefined) continue;
     if (lines.length === MAX_MATCHES) {
       lines.push(`[more than ${MAX_MATCHES} lines match; narrow the pattern, path or glob]`);
       break;
     }
-    lines.push(showMatch(shownPath(match.path), match));
+    lines.push(showMatch(path, match));
   }
   return lines.length === 0 ? 'No line matches.' : lines.join('\n');
 }
@@ -172,7 +176,8 @@ function dataBytes(data: Data): Buffer {
   return 'text' in data ? Buffer.from(data.text, 'utf8') : Buffer.from(data.bytes, 'base64');
 }
 
-function showMatch(path: string, { line, lineNumber, offset, start }: Match): string {
+function showMatch(found: string, { line, lineNumber, offset, start }: Match): string {
+  const path = excerpt(found, 4096);
   const end = line.at(-1) === 0x0a ? line.length - (line.at(-2) === 0x0d ? 2 : 1) : line.length;
   if (end <= SHOWN_BYTES) return `${path}:${lineNumber}: ${excerpt(line.toString('utf8', 0, end), SHOWN_BYTES * 2)}`;
   const from = Math.max(0, start - 60);

@@ -8,6 +8,9 @@ export interface RipgrepOptions {
   readonly stdin?: number;
 }
 
+/** Files looked at, so that a disk of millions ends in time and memory. */
+export const MAX_FILES = 200_000;
+
 /** Longest line of ripgrep's output that is taken, in characters. */
 const MAX_LINE_CHARACTERS = 128 * 1024 * 1024;
 const STDERR_SHOWN = 500;
@@ -47,4 +50,15 @@ export async function* ripgrep(args: readonly string[], options: RipgrepOptions)
     const said = String(result.stderr ?? '').slice(0, STDERR_SHOWN);
     throw new ToolError('search_failed', `The search failed: ${said || result.shortMessage}`, { errorEffect: 'none' });
   }
+}
+
+/** Paths of the files below a folder that ignore files do not name, at most {@link MAX_FILES}, and `.git` left out. */
+export async function listFiles(args: readonly string[], options: RipgrepOptions): Promise<ReadonlySet<string>> {
+  const files = new Set<string>();
+  const fixed = ['--files', '--hidden', '--no-require-git', '--sort=path'];
+  for await (const file of ripgrep([...fixed, ...args, '--glob=!.git'], options)) {
+    files.add(file);
+    if (files.size >= MAX_FILES) break;
+  }
+  return files;
 }

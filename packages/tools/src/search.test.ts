@@ -34,6 +34,10 @@ describe('grep', () => {
     expect((await call('grep', { pattern: 'needle', includeIgnored: true })).output).toContain(
       'ignored/d.ts:1: needle',
     );
+    expect((await call('grep', { pattern: 'needle', glob: '*.log' })).output).toBe('No line matches.');
+    expect((await call('grep', { pattern: 'needle', glob: '*.log', includeIgnored: true })).output).toBe(
+      'src/c.log:1: needle in a log',
+    );
     expect((await call('grep', { pattern: 'nothing like it' })).output).toBe('No line matches.');
     expect(await call('grep', { pattern: 'needle', path: 'src/link.ts' })).toMatchObject({
       ok: false,
