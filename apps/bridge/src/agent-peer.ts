@@ -12,7 +12,7 @@ import {
   utf8Length,
 } from '@stint/contracts';
 import { WebSocket } from 'ws';
-import { textOf } from './frame-text.js';
+import { textOf } from './frame-coding.js';
 import { awaitHello, endSocket, watchLiveness } from './liveness.js';
 
 export interface AgentListener {

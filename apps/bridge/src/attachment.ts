@@ -5,7 +5,7 @@ export type AttachFrame = Extract<BrowserFrame, { type: 'attach' }>;
 /** Events of an item kept back while older ones are read from the agent. */
 interface Replay {
   readonly generation: number;
-  readonly held: { readonly event: Event; readonly text: string }[];
+  readonly held: { readonly event: Event; readonly bytes: Buffer }[];
 }
 
 /** Live events that may be kept back during a replay; more mean the item is read again. */
@@ -51,22 +51,22 @@ export class Attachment {
   }
 
   /** Keeps an event back if its item is being replayed. @returns whether it did */
-  hold(event: Event, text: string): boolean {
+  hold(event: Event, bytes: Buffer): boolean {
     const replay = this.#items.get(event.itemId);
     if (replay === undefined || replay === null) return false;
-    if (replay.held.length < MAX_HELD_EVENTS) replay.held.push({ event, text });
+    if (replay.held.length < MAX_HELD_EVENTS) replay.held.push({ event, bytes });
     return true;
   }
 
   /**
-   * Ends a replay. @returns the texts kept back that came after `lastSeq`, or null when the attach it belongs to no longer stands or too much was kept back.
+   * Ends a replay. @returns the frames kept back that came after `lastSeq`, or null when the attach it belongs to no longer stands or too much was kept back.
    */
-  endReplay(itemId: string, generation: number, lastSeq: number): readonly string[] | null {
+  endReplay(itemId: string, generation: number, lastSeq: number): readonly Buffer[] | null {
     const replay = this.#items.get(itemId);
     if (replay === undefined || replay === null || replay.generation !== generation) return null;
     this.#items.set(itemId, null);
     if (replay.held.length >= MAX_HELD_EVENTS) return null;
-    return replay.held.filter(({ event }) => event.seq > lastSeq).map(({ text }) => text);
+    return replay.held.filter(({ event }) => event.seq > lastSeq).map(({ bytes }) => bytes);
   }
 
   /** True while the attach of this generation stands. */

@@ -3,7 +3,6 @@ import {
   type BridgeToBrowserFrame,
   type BrowserFrame,
   decodeBrowserFrame,
-  encodeFrame,
   type FrameError,
   negotiateProtocol,
   PROTOCOL_RANGE,
@@ -12,7 +11,7 @@ import { WebSocket } from 'ws';
 import { CLOSE } from './agent-peer.js';
 import { type AttachFrame, Attachment } from './attachment.js';
 import { awaitHello, endSocket, watchLiveness } from './liveness.js';
-import { textOf } from './frame-text.js';
+import { frameBytes, textOf } from './frame-coding.js';
 import { type OutConnection, Outbox } from './outbox.js';
 import type { Reply } from './pending-requests.js';
 
@@ -80,7 +79,7 @@ export class BrowserPeer {
       onOverflow: () => this.close(CLOSE.tooSlow, 'replies are not read'),
     });
     const stopWatching = watchLiveness(socket, options.heartbeatMs, () =>
-      this.#outbox.sendProgress(encodeFrame({ type: 'heartbeat', at: options.now() }), 'heartbeat'),
+      this.#outbox.sendProgress(frameBytes({ type: 'heartbeat', at: options.now() }), 'heartbeat'),
     );
     const stopWaiting = awaitHello(options.helloTimeoutMs, () => {
       if (!this.#isIntroduced) this.close(CLOSE.protocol, 'no hello');
@@ -123,16 +122,16 @@ export class BrowserPeer {
 
   /** A frame that must arrive. */
   send(frame: BridgeToBrowserFrame): void {
-    this.#outbox.sendReply(encodeFrame(frame));
+    this.#outbox.sendReply(frameBytes(frame));
   }
 
-  /** An event already encoded: it is the same text for every browser. */
-  sendEvent(text: string, itemId: string): void {
-    this.#outbox.sendEvent(text, itemId);
+  /** An event already encoded: it is the same bytes for every browser. */
+  sendEvent(bytes: Buffer, itemId: string): void {
+    this.#outbox.sendEvent(bytes, itemId);
   }
 
-  sendProgress(text: string, key: string): void {
-    this.#outbox.sendProgress(text, key);
+  sendProgress(bytes: Buffer, key: string): void {
+    this.#outbox.sendProgress(bytes, key);
   }
 
   close(code: number, reason: string): void {

@@ -1,4 +1,3 @@
-import { utf8Length } from '@stint/contracts';
 import { WebSocket } from 'ws';
 
 /** The part of a socket the outbox needs. */
@@ -31,7 +30,7 @@ export class Outbox {
   readonly #connection: OutConnection;
   readonly #maxBytes: number;
   readonly #events: OutboxEvents;
-  readonly #heldProgress = new Map<string, string>();
+  readonly #heldProgress = new Map<string, Buffer>();
   readonly #missedItems = new Set<string>();
   #isCorked = false;
 
@@ -54,31 +53,31 @@ export class Outbox {
   }
 
   /** A frame that must arrive. */
-  sendReply(text: string): void {
-    if (this.#fits(text)) this.#write(text);
+  sendReply(frame: Buffer): void {
+    if (this.#fits(frame)) this.#write(frame);
     else this.#events.onOverflow();
   }
 
   /** An event; once one of an item was left out, the ones after it are too, so that what arrives has no holes. */
-  sendEvent(text: string, itemId: string): void {
-    if (!this.#missedItems.has(itemId) && this.#fits(text)) this.#write(text);
+  sendEvent(frame: Buffer, itemId: string): void {
+    if (!this.#missedItems.has(itemId) && this.#fits(frame)) this.#write(frame);
     else this.#missedItems.add(itemId);
   }
 
   /** What goes on this moment; only the newest per key matters. */
-  sendProgress(text: string, key: string): void {
-    if (!this.isBehind && this.#fits(text)) this.#write(text);
-    else if (this.#heldProgress.has(key) || this.#heldProgress.size < MAX_HELD) this.#heldProgress.set(key, text);
+  sendProgress(frame: Buffer, key: string): void {
+    if (!this.isBehind && this.#fits(frame)) this.#write(frame);
+    else if (this.#heldProgress.has(key) || this.#heldProgress.size < MAX_HELD) this.#heldProgress.set(key, frame);
   }
 
-  #fits(text: string): boolean {
-    return this.#socket.bufferedAmount + utf8Length(text) <= this.#maxBytes;
+  #fits(frame: Buffer): boolean {
+    return this.#socket.bufferedAmount + frame.length <= this.#maxBytes;
   }
 
-  #write(text: string): void {
+  #write(frame: Buffer): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     this.#gather();
-    this.#socket.send(text);
+    this.#socket.send(frame, { binary: false });
   }
 
   /** Holds writes together until the turn of the event loop ends. */
@@ -100,7 +99,7 @@ export class Outbox {
     this.#missedItems.clear();
     this.#heldProgress.clear();
     if (missed.length > 0) this.#events.onCaughtUp(missed);
-    for (const [key, text] of held) this.sendProgress(text, key);
+    for (const [key, frame] of held) this.sendProgress(frame, key);
   }
 }
 

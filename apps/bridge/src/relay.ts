@@ -1,7 +1,6 @@
 import {
   type AgentPresence,
   describeIssues,
-  encodeFrame,
   type Event,
   eventPageSchema,
   isOperationName,
@@ -12,6 +11,7 @@ import {
 import { type AgentListener, type AgentPeer, CLOSE } from './agent-peer.js';
 import type { AttachFrame } from './attachment.js';
 import type { BrowserListener, BrowserPeer, BrowserRequest } from './browser-peer.js';
+import { frameBytes } from './frame-coding.js';
 import type { LogEntry } from './options.js';
 import { PendingRequests, type Reply } from './pending-requests.js';
 
@@ -123,18 +123,18 @@ export class Relay implements BrowserListener, AgentListener {
   }
 
   onEvent(_agent: AgentPeer, event: Event): void {
-    const text = encodeFrame({ type: 'event', event });
+    const bytes = frameBytes({ type: 'event', event });
     for (const browser of this.#browsers) {
-      if (!browser.attachment.hears(event.itemId) || browser.attachment.hold(event, text)) continue;
-      browser.sendEvent(text, event.itemId);
+      if (!browser.attachment.hears(event.itemId) || browser.attachment.hold(event, bytes)) continue;
+      browser.sendEvent(bytes, event.itemId);
     }
   }
 
   onProgress(_agent: AgentPeer, progress: Progress): void {
-    const text = encodeFrame({ type: 'progress', progress });
+    const bytes = frameBytes({ type: 'progress', progress });
     const key = JSON.stringify([progress.itemId, progress.actionId]);
     for (const browser of this.#browsers) {
-      if (browser.attachment.watches(progress.itemId)) browser.sendProgress(text, key);
+      if (browser.attachment.watches(progress.itemId)) browser.sendProgress(bytes, key);
     }
   }
 
@@ -217,8 +217,8 @@ export class Relay implements BrowserListener, AgentListener {
     const lastSeq = events?.at(-1)?.seq ?? from.since;
     const held = browser.attachment.endReplay(from.itemId, from.generation, lastSeq);
     if (events === null || held === null) return resync('too_far_behind');
-    for (const event of events) browser.sendEvent(encodeFrame({ type: 'event', event }), from.itemId);
-    for (const text of held) browser.sendEvent(text, from.itemId);
+    for (const event of events) browser.sendEvent(frameBytes({ type: 'event', event }), from.itemId);
+    for (const bytes of held) browser.sendEvent(bytes, from.itemId);
   }
 
   #removeBrowser(browser: BrowserPeer): void {
@@ -237,8 +237,8 @@ export class Relay implements BrowserListener, AgentListener {
 
   /** A browser that is behind needs only the newest list. */
   #announce(): void {
-    const text = encodeFrame({ type: 'presence', agents: this.agents() });
-    for (const browser of this.#browsers) if (browser.isIntroduced) browser.sendProgress(text, 'presence');
+    const bytes = frameBytes({ type: 'presence', agents: this.agents() });
+    for (const browser of this.#browsers) if (browser.isIntroduced) browser.sendProgress(bytes, 'presence');
   }
 
   #tellAll(frame: Parameters<BrowserPeer['send']>[0]): void {

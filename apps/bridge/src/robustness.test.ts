@@ -52,9 +52,9 @@ class HandSocket {
   corkDepth = 0;
   #onDrain: () => void = () => undefined;
 
-  readonly send = ((text: string) => {
-    this.sent.push(text);
-    this.bufferedAmount += Buffer.byteLength(text);
+  readonly send = ((frame: Buffer) => {
+    this.sent.push(frame.toString());
+    this.bufferedAmount += frame.length;
   }) as OutSocket['send'];
 
   cork(): void {
@@ -88,8 +88,8 @@ function handOutbox(maxBytes: number) {
 
 test('what one turn of the event loop sends is written together, once', async () => {
   const { socket, outbox } = handOutbox(100);
-  outbox.sendReply('a');
-  outbox.sendEvent('b', 'item');
+  outbox.sendReply(Buffer.from('a'));
+  outbox.sendEvent(Buffer.from('b'), 'item');
   expect(socket.corkDepth).toBe(1);
   await new Promise((resolve) => setImmediate(resolve));
   expect(socket.corkDepth).toBe(0);
@@ -97,24 +97,24 @@ test('what one turn of the event loop sends is written together, once', async ()
 
 test('case B15 the message about to be sent counts: 5 MB at one byte below the limit are not sent', () => {
   const { socket, outbox, overflowCount } = handOutbox(MAX_FRAME_BYTES);
-  outbox.sendReply('x'.repeat(MAX_FRAME_BYTES - 1));
-  outbox.sendEvent('y'.repeat(5_000_000), 'item');
-  outbox.sendReply('é');
+  outbox.sendReply(Buffer.from('x'.repeat(MAX_FRAME_BYTES - 1)));
+  outbox.sendEvent(Buffer.from('y'.repeat(5_000_000)), 'item');
+  outbox.sendReply(Buffer.from('é'));
   expect(socket.sent).toHaveLength(1);
   expect(overflowCount()).toBe(1);
   expect(socket.bufferedAmount).toBeLessThanOrEqual(MAX_FRAME_BYTES);
-  outbox.sendReply('z');
+  outbox.sendReply(Buffer.from('z'));
   expect(socket.sent).toHaveLength(2);
 });
 
 test('progress that does not fit waits as the newest per key, events after a left-out one are left out too', () => {
   const { socket, outbox, caughtUp } = handOutbox(10);
-  outbox.sendEvent('123456789', 'full');
-  outbox.sendProgress('old', 'a');
-  outbox.sendProgress('new', 'a');
-  outbox.sendProgress('other', 'b');
-  outbox.sendEvent('zz', 'item');
-  outbox.sendEvent('y', 'item');
+  outbox.sendEvent(Buffer.from('123456789'), 'full');
+  outbox.sendProgress(Buffer.from('old'), 'a');
+  outbox.sendProgress(Buffer.from('new'), 'a');
+  outbox.sendProgress(Buffer.from('other'), 'b');
+  outbox.sendEvent(Buffer.from('zz'), 'item');
+  outbox.sendEvent(Buffer.from('y'), 'item');
   socket.drain();
   expect(socket.sent).toEqual(['123456789', 'new', 'other']);
   expect(caughtUp).toEqual(['item']);
