@@ -13,7 +13,7 @@ import { openaiCompatible } from './openai-compatible.js';
 import { collect, fakeModel, partsOf, promptOf, Recorder, rejection } from './recorder.test.helper.js';
 
 const apiKey = 'made-up-key';
-const text = `words ${Math.random()} `.repeat(8);
+const text = `words ${Math.random()} `.repeat(24);
 let faults: (request: ArrivedRequest) => FaultName | Fault | null = () => null;
 let simulator: Simulator;
 let recorder: Recorder;
@@ -27,7 +27,7 @@ beforeAll(async () => {
         ? [{ name: 't', input: {} }]
         : [],
       ...(messages.some((message) => message.role === 'user' && message.text === 'pause')
-        ? { pauseUntil: [{ afterPieces: 2, gate: 'middle' }] }
+        ? { pauseUntil: [{ afterPieces: 6, gate: 'middle' }] }
         : {}),
     }),
     faults: (request) => faults(request),
@@ -166,7 +166,6 @@ describe.each(Object.keys(models))('%s', (name) => {
         for await (const event of hooked(name).stream({ prompt: promptOf('pause'), signal: controller.signal })) {
           seen.push(event.type);
           controller.abort(reason);
-          simulator.openGate('middle');
         }
       })(),
     );
@@ -231,6 +230,24 @@ test('case E29: a call leaves no listener on its signal', async () => {
   }
 });
 
+test('case Y07, case Y08: a provider that ignores the abort and ends well is not heard any more', async () => {
+  const controller = new AbortController();
+  const model = hookModel(
+    fakeModel('v3', () => partsOf(['one', 'two', 'three'])),
+    recorder,
+  );
+  const seen: unknown[] = [];
+  const reading = (async () => {
+    for await (const event of model.stream({ prompt: promptOf('hi'), signal: controller.signal })) {
+      seen.push(event);
+      controller.abort(new Error('enough'));
+    }
+  })();
+  expect(await rejection(reading)).toMatchObject({ code: 'aborted', facts: { partialText: 'one' } });
+  expect(seen).toEqual([{ type: 'text-delta', delta: 'one' }]);
+  expect(recorder.steps).toEqual(['prepare', 'start 1', 'fail 1 aborted']);
+});
+
 test('ending the iteration early aborts the request and fails it once', async () => {
   for await (const event of hooked().stream({ prompt: promptOf('pause') })) {
     expect(event.type).toBe('text-delta');
@@ -239,7 +256,6 @@ test('ending the iteration early aborts the request and fails it once', async ()
   expect(recorder.steps.slice(0, 2)).toEqual(['prepare', 'start 1']);
   expect(recorder.steps).toHaveLength(3);
   expect(recorder.failures).toHaveLength(1);
-  simulator.openGate('middle');
 });
 
 test('case E17: the total limit ends a call that never stops talking', async () => {
