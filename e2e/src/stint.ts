@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const stintPath = fileURLToPath(new URL('../../apps/agent/dist/stint.js', import.meta.url));
+export const stintPath = fileURLToPath(new URL('../../apps/agent/dist/stint.js', import.meta.url));
 
 /** A fresh data directory of its own. */
 export const freshDataDirectory = (): string => join(mkdtempSync(join(tmpdir(), 'stint-data-')), 'data');

@@ -78,6 +78,7 @@ export async function openApplication(context: CommandContext, options: Applicat
       db,
       models,
       gate,
+      environment: context.environment,
       storeId: await storeIdentity(db),
       note: context.output.note,
     });
@@ -92,6 +93,7 @@ interface Parts {
   readonly db: Database;
   readonly models: Models;
   readonly gate: Gate | undefined;
+  readonly environment: CommandContext['environment'];
   readonly storeId: string;
   readonly note: (text: string) => void;
 }
@@ -143,20 +145,21 @@ class ComposedApplication implements Application {
 
   async serve(itemIds?: readonly string[], onProgress?: (progress: RunProgress) => void): Promise<void> {
     if (this.#coordinator) return;
-    const { db, data, models, gate, note } = this.#parts;
+    const { db, data, models, gate, environment, note } = this.#parts;
     this.#coordinator = createCoordinator({
       db,
       dataDir: data.path,
       machine: hostname(),
+      toolEnvironment: environment,
       resolveModel: ({ item }) => models.open(item.model),
-      log: ({ level, message }) => {
-        if (level === 'error' || level === 'warn') note(message);
+      log: ({ level, message, errorCode, errorMessage }) => {
+        if (level === 'error' || level === 'warn') note([message, errorCode, errorMessage].filter(Boolean).join(': '));
       },
       ...(itemIds ? { itemIds } : {}),
       ...(onProgress ? { onProgress } : {}),
       ...(gate ? { gate } : {}),
     });
-    await this.#coordinator.start();
+    this.#coordinator.start();
   }
 
   async serveUnlessServed(itemIds: readonly string[]): Promise<void> {

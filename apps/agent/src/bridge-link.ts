@@ -86,7 +86,7 @@ export class BridgeLink implements AsyncDisposable {
     const socket = new WebSocket(this.#options.url, { headers: { authorization: `Bearer ${this.#options.token}` } });
     this.#socket = socket;
     socket.on('open', () => socket.send(encodeFrame(this.#hello())));
-    socket.on('message', (data) => this.#receive(socket, String(data)));
+    socket.on('message', (data: Buffer) => this.#receive(socket, data.toString('utf8')));
     socket.on('error', (error) => this.#options.onTrouble(`The bridge cannot be reached: ${error.message}`));
     socket.on('close', () => this.#lose(socket));
   }

@@ -75,6 +75,7 @@ function buildProgram(
   addReading(program, act, json);
   addSteering(program, act, json);
   addBudget(program, act, json);
+  addTools(program, act, json);
   return program;
 }
 
@@ -213,6 +214,29 @@ function addBudget(program: Command, act: Act, json: WithJson): void {
     .option('--attempts <number>', 'attempts at one Action to add', wholeNumber)
     .option('--failures <number>', 'failures in a row to add', wholeNumber);
   add('resume <id>', 'go on after a budget stop', 'resume 0198c2', 'resumeBudgetCommand');
+}
+
+function addTools(program: Command, act: Act, json: WithJson): void {
+  const tools = program.command('tools').description('the tools models may call');
+  const add = (name: string, says: string, example: string): Command =>
+    tools
+      .command(name)
+      .description(says)
+      .option('--dir <path>', 'directory that the built-in tools work in', '.')
+      .option(
+        '--config <file>',
+        'configuration that names further tools (default: stint.config.{js,mjs,json} here, else in ~/.config/stint)',
+      )
+      .option('--read-only', 'only tools that read')
+      .addHelpText('after', `\nExample:\n  $ stint tools ${example}`);
+  act(
+    json(add('list', 'every tool with its annotations and where it comes from', 'list --json')),
+    async () => (await import('./tools-commands.js')).listToolsCommand,
+  );
+  act(
+    add('serve', 'offer the tools as an MCP server over stdin and stdout', 'serve --dir .'),
+    async () => (await import('./tools-commands.js')).serveToolsCommand,
+  );
 }
 
 const collect = (text: string, before: readonly string[]): readonly string[] => [...before, text];

@@ -68,15 +68,15 @@ export class ItemReader {
 
   /** @throws WireRefusal `not_found` */
   async detail(itemId: string, options: DetailRequest = {}): Promise<WorkItemDetail> {
-    const sources = await this.#db.read((ctx) => this.#sources(ctx, itemId, options));
+    const sources = await this.#db.read((ctx) => sourcesOf(ctx, this.storeId, { itemId, ...options }));
     return this.#toDetail(sources, options);
   }
 
   /** The item and its events after `since`, of the same instant. */
   async detailSince(itemId: string, since: number): Promise<{ item: WorkItemDetail; events: readonly EventRecord[] }> {
-    const reader = this;
+    const { storeId } = this;
     const { sources, events } = await this.#db.read(function* (ctx) {
-      const read = yield* reader.#sources(ctx, itemId, {});
+      const read = yield* sourcesOf(ctx, storeId, { itemId });
       return { sources: read, events: yield* readEvents(ctx, { itemId, since, limit: DTO_LIMITS.maxEventsPerPage }) };
     });
     return { item: this.#toDetail(sources, {}), events };
@@ -88,14 +88,14 @@ export class ItemReader {
     readonly limit?: number | undefined;
   }): Promise<OperationOutput<'list'>> {
     const limit = Math.min(options.limit ?? DTO_LIMITS.maxItemsPerPage, DTO_LIMITS.maxItemsPerPage);
-    const reader = this;
+    const { storeId } = this;
     const { items, more, totalCount } = await this.#db.read(function* (ctx) {
       const found = yield* listWorkItems(ctx, {
         limit: limit + 1,
         ...(options.cursor ? { before: options.cursor } : {}),
       });
       const sources: WorkItemSources[] = [];
-      for (const { id } of found.slice(0, limit)) sources.push(yield* reader.#sources(ctx, id, {}));
+      for (const { id } of found.slice(0, limit)) sources.push(yield* sourcesOf(ctx, storeId, { itemId: id }));
       return { items: sources, more: found.length > limit, totalCount: yield* countItems(ctx) };
     });
     const last = items.at(-1)?.records.item.id ?? null;
@@ -133,18 +133,16 @@ export class ItemReader {
 
   /** Events of all items after board number `since`, oldest first, at most a page; the last of each item carries the item's summary. */
   async boardEvents(since: number): Promise<{ readonly events: readonly Event[]; readonly lastSeq: number }> {
-    const reader = this;
+    const { storeId } = this;
+    const redaction = this.#redaction;
     return await this.#db.read(function* (ctx) {
       const found = yield* readBoardEvents(ctx, { since, limit: DTO_LIMITS.maxEventsPerPage });
       const newest = new Map(found.map((event) => [event.itemId, event]));
       const summaries = new Map<WorkEvent, WorkItemSummary>();
       for (const event of newest.values())
-        summaries.set(event, toWorkItemSummary(yield* reader.#sources(ctx, event.itemId, {}), reader.#redaction));
+        summaries.set(event, toWorkItemSummary(yield* sourcesOf(ctx, storeId, { itemId: event.itemId }), redaction));
       const events = found.map((event) =>
-        toEvent(
-          { storeId: reader.storeId, event, summary: summaries.get(event) ?? null },
-          { ...reader.#redaction, workspaceRoot: null },
-        ),
+        toEvent({ storeId, event, summary: summaries.get(event) ?? null }, { ...redaction, workspaceRoot: null }),
       );
       return { events, lastSeq: found.at(-1)?.boardSeq ?? since };
     });
@@ -191,17 +189,6 @@ export class ItemReader {
       ...(options.currentActionId ? { currentActionId: options.currentActionId } : {}),
     });
   }
-
-  *#sources(ctx: Context, itemId: string, { messagesBefore }: DetailRequest): Transaction<WorkItemSources> {
-    const sources = yield* readItemSources(
-      ctx,
-      this.storeId,
-      itemId,
-      messagesBefore === undefined ? {} : { messagesBefore },
-    );
-    if (sources === undefined) throw new WireRefusal('not_found', `There is no work item ${itemId}.`);
-    return sources;
-  }
 }
 
 interface DetailRequest {
@@ -210,3 +197,14 @@ interface DetailRequest {
 }
 
 const keptItems = 32;
+
+/** @throws WireRefusal `not_found` */
+function* sourcesOf(
+  ctx: Context,
+  storeId: string,
+  { itemId, messagesBefore }: { readonly itemId: string } & DetailRequest,
+): Transaction<WorkItemSources> {
+  const sources = yield* readItemSources(ctx, storeId, itemId, messagesBefore === undefined ? {} : { messagesBefore });
+  if (sources === undefined) throw new WireRefusal('not_found', `There is no work item ${itemId}.`);
+  return sources;
+}

@@ -1,11 +1,11 @@
 /** Where a command writes. `line` and `json` go to stdout and nothing else does, so that scripts can parse it. */
 export interface Output {
   /** The result, for a person. */
-  line(text: string): void;
+  readonly line: (text: string) => void;
   /** The result, for a machine: one JSON document a line. */
-  json(value: unknown): void;
+  readonly json: (value: unknown) => void;
   /** Everything else: stderr. */
-  note(text: string): void;
+  readonly note: (text: string) => void;
   readonly interactive: boolean;
 }
 
