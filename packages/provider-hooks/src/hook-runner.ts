@@ -7,11 +7,13 @@ type HookName = 'prepare' | 'start' | 'finish' | 'fail';
 /** Calls hooks with their time limit. Guards fail closed, with a `ProviderError` that names the hook; observers never fail. */
 export class HookRunner<H extends TurnHandle> {
   readonly #hooks: ProviderHooks<H>;
+  readonly #isObserver: boolean;
   readonly #timeoutMs: number;
   readonly #onObserverError: HookOptions['onObserverError'];
 
-  constructor(hooks: ProviderHooks<H>, options: HookOptions) {
+  constructor(hooks: ProviderHooks<H>, options: HookOptions, role: ProviderHooks['role'] = hooks.role) {
     this.#hooks = hooks;
+    this.#isObserver = role === 'observer';
     this.#timeoutMs = options.hookTimeoutMs ?? 30_000;
     this.#onObserverError = options.onObserverError;
   }
@@ -37,10 +39,6 @@ export class HookRunner<H extends TurnHandle> {
 
   async fail(handle: H, error: ProviderError, facts: FailFacts): Promise<void> {
     await this.#run('fail', () => this.#hooks.fail(handle, error, facts));
-  }
-
-  get #isObserver(): boolean {
-    return this.#hooks.role === 'observer';
   }
 
   async #run<T>(hook: HookName, call: () => Promise<T>): Promise<T | null | undefined> {

@@ -1,3 +1,4 @@
+export { composeHooks } from './compose-hooks.js';
 export { currentCallFacts, withCallFacts } from './call-facts.js';
 export { deepFreeze } from './deep-freeze.js';
 export { isProviderError, ProviderError } from './errors.js';
