@@ -126,6 +126,23 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: 'leaves a released request released when a late answer tells no usage, also if an earlier one did',
+    async run({ ledger }) {
+      await ledger.createAccount({ id: 'a' });
+      const id = await hold(ledger, ask('a', 100));
+      await ledger.markRequestUnknown(id, used(7));
+      await ledger.releaseRequest(id, 'refused');
+      for (const usage of [null, used(0)]) {
+        assert.deepEqual(await ledger.settleRequest(id, { usage, complete: true }), {
+          settled: false,
+          reason: 'unchanged',
+        });
+      }
+      assert.equal((await ledger.readRequest(id))?.status, 'released');
+      assert.equal((await ledger.snapshotAccount('a')).usage.tokens, 0);
+    },
+  },
+  {
     name: 'marks the reservations of a dead process unknown, and those alone',
     async run(kit) {
       await kit.ledger.createAccount({ id: 'a' });

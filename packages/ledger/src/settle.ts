@@ -66,6 +66,7 @@ export function* settleRequest(ctx: Context, id: string, input: SettleInput): Tr
   if (locked === undefined) return { settled: false, reason: 'unknown_request' };
   const { chain, request } = locked;
   const figures = figuresOf(request, input);
+  if (request.status === 'released' && !isMeasured(input.usage)) return unchanged;
   const isFinal = isMeasured(input.usage) && (input.complete || request.status === 'released');
   const after = isFinal ? reportedAs(request, figures, chain) : unknownAs(request, figures, chain);
   const refusal = refuseSettlement(request, after);
@@ -248,7 +249,6 @@ function releasedAs(request: LedgerRequest, proof: string): LedgerRequest {
 }
 
 function refuseSettlement(before: LedgerRequest, after: LedgerRequest): NotSettled | undefined {
-  if (before.status === 'released' && !isMeasured(after.usage)) return { settled: false, reason: 'unchanged' };
   if (before.status === 'reported') return isSameOutcome(before, after) ? unchanged : conflict;
   return before.status === after.status && isSameOutcome(before, after) ? unchanged : undefined;
 }
