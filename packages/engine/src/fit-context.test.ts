@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '@stint/provider-hooks';
 import { expect, test } from 'vitest';
-import { finish, httpError, lines, scriptedModel } from './scripted-model.test.helper.js';
+import { checkValid, finish, httpError, lines, scriptedModel } from './scripted-model.test.helper.js';
 import type { CompactRequest } from './types.js';
 
 const countTokens = (message: { content: unknown }): number => JSON.stringify(message.content).length;
@@ -74,6 +74,21 @@ test('case E03: a later overflow has attempts of its own', async () => {
   });
   expect(end.reason).toBe('completed');
   expect(compactions).toBeGreaterThan(2);
+});
+
+test('a compaction keeps no result without its call, whatever it asks to keep', async () => {
+  for (let keep = 0; keep < 9; keep += 1) {
+    let compacted = false;
+    const calls = [{ tool: 'a' }, { tool: 'b' }, { tool: 'c' }];
+    const { model, requests } = scriptedModel((index) =>
+      index < 2 ? { text: 'x'.repeat(200), calls } : { text: 'done' },
+    );
+    const compact = async () => ({ summary: (compacted = true) && 's', keep });
+    const { end } = await finish({ model, contextTokens: 1500, countTokens, compact });
+    expect(compacted).toBe(true);
+    for (const request of requests) checkValid(request.prompt);
+    if (end.reason !== 'completed') expect(end.error?.code).toBe('context_exceeded');
+  }
 });
 
 test('a compaction that gives up ends the run, one that throws is told by name', async () => {

@@ -1,3 +1,4 @@
+import type { HistoryEntry } from '@stint/provider-hooks';
 import { EngineError } from './errors.js';
 import { hookError } from './run-stop.js';
 import type { RunState } from './run-state.js';
@@ -35,9 +36,16 @@ export async function compact(run: RunState, roomTokens: number): Promise<boolea
     key: `compaction:${run.turnNumber}:${run.noteCount}`,
     kind: 'compaction',
     message: { role: 'user', content: [{ type: 'text', text: compaction.summary }] },
-    keep: compaction.keep,
+    keep: keepWhole(history.entries, compaction.keep),
   });
   return true;
+}
+
+/** How many entries to keep so that no result is kept without its call: the whole of an answer's batch, or none of it. */
+function keepWhole(entries: readonly HistoryEntry[], wanted: number): number {
+  let keep = Math.min(Math.max(0, Math.trunc(wanted)), entries.length);
+  while (keep > 0 && keep < entries.length && entries[entries.length - keep]?.kind === 'tool-result') keep += 1;
+  return keep;
 }
 
 function refuse(tokens: number, roomTokens: number, useless: number): never {

@@ -4,6 +4,7 @@ import {
   type HookOptions,
   type LanguageModelLike,
   type PromptMessage,
+  type ProviderHooks,
 } from '@stint/provider-hooks';
 import { createRegistry, defineTool, type ToolDefinition, type ToolRegistry } from '@stint/tools';
 import { runEngine } from './run-engine.js';
@@ -35,7 +36,7 @@ export interface ScriptedModel {
 /** A model in memory with its boundary at the invocation; `answer` is asked for each request, from 0. */
 export function scriptedModel(
   answer: (index: number, request: SeenRequest) => Script | Promise<Script>,
-  options: HookOptions & { readonly name?: string } = {},
+  options: HookOptions & { readonly name?: string; readonly hooks?: ProviderHooks<never> } = {},
 ): ScriptedModel {
   const requests: SeenRequest[] = [];
   const steps: string[] = [];
@@ -53,19 +54,16 @@ export function scriptedModel(
     },
   };
   const prefix = options.name ?? 't';
-  const model = hookModel(
-    bare,
-    {
-      prepare: async ({ inputIds }) => {
-        steps.push(`prepare ${inputIds.join(',')}`.trim());
-        return { id: `${prefix}${steps.filter((step) => step.startsWith('prepare')).length}` };
-      },
-      start: async ({ id }) => void steps.push(`start ${id}`),
-      finish: async ({ id }) => void steps.push(`finish ${id}`),
-      fail: async ({ id }, error) => void steps.push(`fail ${id} ${error.code}`),
+  const recording: ProviderHooks = {
+    prepare: async ({ inputIds }) => {
+      steps.push(`prepare ${inputIds.join(',')}`.trim());
+      return { id: `${prefix}${steps.filter((step) => step.startsWith('prepare')).length}` };
     },
-    options,
-  );
+    start: async ({ id }) => void steps.push(`start ${id}`),
+    finish: async ({ id }) => void steps.push(`finish ${id}`),
+    fail: async ({ id }, error) => void steps.push(`fail ${id} ${error.code}`),
+  };
+  const model = hookModel(bare, (options.hooks ?? recording) as ProviderHooks, options);
   return { model, requests, steps };
 }
 
