@@ -67,7 +67,7 @@ async function change(
   await requirePerson(application.db);
   const before = await application.reader.detail(await application.reader.itemId(prefix));
   const { item, conflict } = await steer(application, requestOf(before.id, before.control.revision));
-  if (conflict) throw new CommandFailure('error', `Nothing was changed: ${conflict.message}`);
+  if (conflict) throw new CommandFailure('usage', `Nothing was changed: ${conflict.message}`);
   if (options.json) output.json(item.control);
   else output.line(budgetLines(item.control).join('\n'));
   return exitCodes.done;

@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { CommandContext } from './command-context.js';
 import { exitCodes } from './exit-codes.js';
 import { CommandFailure } from './failure.js';
+import { isRefusal } from './refusals.js';
 import { type Output, terminalOutput } from './output.js';
 import type { Gate } from '@stint/storage';
 import { readVersion } from './version.js';
@@ -38,6 +39,7 @@ function report(error: unknown, output: Output): number {
     return error.exitCode;
   }
   output.note(`stint: ${error instanceof Error ? error.message : String(error)}`);
+  if (isRefusal(error)) return exitCodes.usage;
   if (process.env['STINT_DEBUG']) output.note(error instanceof Error ? String(error.stack) : '');
   return exitCodes.error;
 }

@@ -71,9 +71,11 @@ async function follow(
   });
   await application.stopServing();
   const item = await application.reader.detail(itemId);
-  if (options.json) output.json(documentOf({ ...followed, item }));
-  else conclude(context, { ...followed, item });
-  return exitCodes[followed.reason];
+  const reason = item.status === 'done' ? 'done' : followed.reason; // it may have ended while it was being stopped
+  if (reason === 'interrupted') output.note(`stopped; go on with: stint watch ${itemId}`);
+  if (options.json) output.json(documentOf({ item, reason }));
+  else conclude(context, { item, reason });
+  return exitCodes[reason];
 }
 
 /** The JSON document that `run` and `watch` end with. */
@@ -93,8 +95,7 @@ export function documentOf({ item, reason }: Followed): Readonly<Record<string, 
 
 function conclude({ output }: CommandContext, { item, reason }: Followed): void {
   for (const line of resultLines(item)) output.line(line);
-  if (reason === 'interrupted') output.note(`stopped; go on with: stint watch ${item.id}`);
-  else if (item.reason) output.note(`${item.status}: ${item.reason.message}`);
+  if (reason !== 'interrupted' && item.reason) output.note(`${item.status}: ${item.reason.message}`);
   for (const need of item.needs) output.note(`${need.text}\n  ${need.command}`);
   output.note(`${item.status}, ${spentInWords(item.control)}`);
 }

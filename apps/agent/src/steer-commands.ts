@@ -135,7 +135,7 @@ async function command(
   const { item, conflict } = await carryOut(application);
   if (conflict)
     throw new CommandFailure(
-      'error',
+      'usage',
       `Nothing was changed: ${conflict.message}. Look again with \`stint show ${item.id}\`.`,
     );
   if (options.json) output.json(item);
