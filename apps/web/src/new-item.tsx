@@ -140,7 +140,7 @@ function ModelChoice({ settings, value, onChange }: ModelChoiceProps): ReactElem
     <label>
       Model
       <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{settings?.defaultModel ? `the default (${settings.defaultModel})` : 'the default'}</option>
+        <option value="">{settings?.defaultModel ? `the default (${settings.defaultModel})` : 'choose one'}</option>
         {settings?.models.map((model) => (
           <option key={model.id} value={model.id} disabled={!model.available}>
             {model.id}
