@@ -11,7 +11,7 @@ import { publishedPackages } from './checks/workspace.mjs';
 /**
  * Packs with the pinned pnpm, which turns `workspace:` and `catalog:` into versions. Needs no registry once that pnpm is cached.
  * @param {string} root @param {string} into a folder, made when absent
- * @returns {Promise<Packed[]>}
+ * @returns {Promise<Packed[]>} each after those that it depends on
  */
 export async function packAll(root, into) {
   const packages = publishedPackages(root);

@@ -34,7 +34,7 @@ export async function checkTarballs(root) {
 }
 
 /** @param {string} tarball */
-function manifestOf(tarball) {
+export function manifestOf(tarball) {
   const { stdout, stderr, status } = spawnSync('tar', ['-xzOf', tarball, 'package/package.json'], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${tarball} cannot be read: ${stderr}`);
   return JSON.parse(stdout);
