@@ -13,7 +13,7 @@ const ledger = createLedger(db);
 const accounts = ['root', 'left', 'right', 'left.leaf'];
 const actor = { kind: 'person', id: 'hammer' };
 const held = [];
-const counts = { reserved: 0, refused: 0, settled: 0, overshoots: 0, recovered: 0 };
+const counts = { refused: 0, recovered: 0 };
 const end = performance.now() + Number(seconds) * 1000;
 let last = 0;
 
@@ -39,7 +39,7 @@ async function reserve() {
     estimate: { tokens, costMicros: tokens },
   });
   if (result.allowed) held.push({ id, tokens });
-  counts[result.allowed ? 'reserved' : 'refused'] += 1;
+  else counts.refused += 1;
 }
 
 /** Half of the settlements are above their hold. */
@@ -48,9 +48,7 @@ async function settle() {
   if (request === undefined) return;
   const tokens =
     random() < 0.5 ? request.tokens + 1 + Math.floor(random() * 50) : Math.floor(random() * request.tokens);
-  const result = await ledger.settleRequest(request.id, { usage: used(tokens), complete: true, costMicros: tokens });
-  counts.settled += 1;
-  if (result.overshoot === true) counts.overshoots += 1;
+  await ledger.settleRequest(request.id, { usage: used(tokens), complete: true, costMicros: tokens });
 }
 
 async function release() {

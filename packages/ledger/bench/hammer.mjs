@@ -72,6 +72,11 @@ export async function hammer(store, { engine, processes, seconds, seed }) {
   await reading;
   const proofs = [await ledger.verifyAccount('root'), await ledger.replayAccount('root')];
   const { usage } = await ledger.snapshotAccount('root');
+  const [rows] = await db.read(() =>
+    all(
+      "SELECT SUM(CASE WHEN status = 'reported' THEN 1 ELSE 0 END) AS reported, SUM(overshoot) AS overshoots FROM ledger_requests",
+    ),
+  );
   const sum = (name) => state.counts.reduce((total, counts) => total + counts[name], 0);
   return {
     engine,
@@ -82,10 +87,9 @@ export async function hammer(store, { engine, processes, seconds, seed }) {
     reads: state.reads,
     violations: state.violations,
     errors: state.errors,
-    reserved: sum('reserved'),
     refused: sum('refused'),
-    settled: sum('settled'),
-    overshoots: sum('overshoots'),
+    reported: Number(rows.reported),
+    overshoots: Number(rows.overshoots),
     requests: usage.requests,
     open: usage.open,
     verified: proofs[0].ok,

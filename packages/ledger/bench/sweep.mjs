@@ -1,5 +1,5 @@
 // Kills a process between every two statements of each operation, and at its commit: the store has all of it or nothing.
-//   node bench/sweep.mjs [--engine sqlite|postgres] [--url postgres://...] [--every 1]
+//   node bench/sweep.mjs [--engine sqlite|postgres] [--url postgres://...] [--every 1] [--sample N --seed N]
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -7,6 +7,7 @@ import { all } from '@stint/storage';
 import { freshPostgres, freshSqlite, startPostgres } from '@stint/storage/testing';
 import { ledgerMigrations, replayAccount, verifyAccount } from '../dist/index.js';
 import { operations, sweepTime } from './operations.mjs';
+import { seededRandom } from './random.mjs';
 
 const child = fileURLToPath(new URL('./crash-child.mjs', import.meta.url));
 const tables = {
@@ -100,11 +101,17 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     engine: { type: 'string', default: 'sqlite' },
     url: { type: 'string' },
     every: { type: 'string', default: '1' },
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
   };
-  const { engine, url, every } = parseArgs({ options }).values;
+  const { engine, url, every, sample, seed } = parseArgs({ options }).values;
   const server = engine === 'postgres' && url === undefined ? await startPostgres({ fsync: true }) : undefined;
   const fresh = async () => (engine === 'sqlite' ? freshSqlite() : freshPostgres(url ?? server.url));
-  for (const name of operationNames) {
+  const random = seededRandom(Number(seed));
+  const shuffled = operationNames
+    .map((name) => ({ name, order: random() }))
+    .sort((left, right) => left.order - right.order);
+  for (const { name } of shuffled.slice(0, Number(sample ?? operationNames.length))) {
     const outcome = await sweepOperation(fresh, { engine, name, every: Number(every) });
     console.log(JSON.stringify({ name, ...outcome }));
   }
