@@ -37,6 +37,9 @@ const SAMPLE_LAST_MS = 500;
 const POLL_MS = 15;
 const KILL_PASSES = 200;
 
+/** Sessions of the trees this process watches. None can be joined from outside, so their processes are each one's own. */
+const watchedSessions = new Set<number>();
+
 /**
  * Follows everything a command starts: by process group and session, by the chain of parents sampled while it runs
  * and, on Linux, by the operation id in the environment and by the files only this tree holds open. Elsewhere a
@@ -56,6 +59,7 @@ export class ProcessTree {
 
   /** Starts to sample the chain of parents. `unwatch` must be called. */
   watch(): void {
+    watchedSessions.add(this.#identity.processGroup);
     this.#timer = setTimeout(() => {
       const sampled = this.#sample().catch(() => {}); // the look at the end tells what is wrong
       void sampled.finally(() => {
@@ -67,6 +71,7 @@ export class ProcessTree {
   }
 
   unwatch(): void {
+    watchedSessions.delete(this.#identity.processGroup);
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
@@ -126,7 +131,7 @@ export class ProcessTree {
 
   #isMember({ pid, startTicks, group, session }: ProcessEntry): boolean {
     if (this.#known.get(pid) === startTicks || this.#inGroup(group, session)) return true;
-    if (!hasProc()) return false;
+    if (!hasProc() || watchedSessions.has(session)) return false;
     const { operationId, targets = [] } = this.#identity;
     if (hasInEnvironment(pid, `${OPERATION_VARIABLE}=${operationId}`)) return true;
     return targets.length > 0 && openTargets(pid).some((target) => targets.includes(target));

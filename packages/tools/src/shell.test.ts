@@ -116,7 +116,7 @@ describe('output', () => {
     );
     const results = await Promise.all(calls);
     expect(results.every(({ ok, outputBytes }) => ok && outputBytes === 20_000_000)).toBe(true);
-    expect(process.memoryUsage().rss - before).toBeLessThan(80_000_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(50_000_000);
   });
 
   test('case T31: a character split over two chunks is whole', async () => {
