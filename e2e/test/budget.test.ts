@@ -6,7 +6,7 @@ import { bugFamilies } from '../src/buggy-repository.js';
 import { Random, testSeed } from '../src/random.js';
 import { type SimulatorProcess, startSimulatorProcess } from '../src/simulator-process.js';
 import { readStore } from '../src/read-store.js';
-import { documentOf, startStint, stint } from '../src/stint.js';
+import { documentOf, startStint, stint, wordsOf } from '../src/stint.js';
 import {
   drawWork,
   expectEachSentOnce,
@@ -104,6 +104,19 @@ describe('a budget that is too small', () => {
     expect(charged).toBeLessThanOrEqual(limit);
     await extendAndFinish(work, itemId, ['--tokens', '1000000']);
     await expectSameWork(work, rows);
+  });
+
+  it('is freed by the command it prints', async () => {
+    await using simulator = await startSimulatorProcess();
+    const work = draw(simulator);
+    const stopped = await stint(runWords(work, '--tokens', '20000'), work.options);
+    expect(stopped.code, stopped.stderr).toBe(5);
+    const { id, needs } = documentOf(stopped);
+    const freed = await stint(wordsOf(needs[0]?.command ?? ''), work.options);
+    expect(freed.code, freed.stderr).toBe(0);
+    const watched = await stint(['watch', id, '--json'], work.options);
+    expect([0, 5], watched.stderr).toContain(watched.code);
+    expect(simulator.served().length).toBeGreaterThan(2);
   });
 
   it('denies everything at 0', async () => {

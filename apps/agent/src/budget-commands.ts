@@ -16,22 +16,29 @@ export async function showBudgetCommand(context: CommandContext, prefix = ''): P
   return exitCodes.done;
 }
 
-/** `stint budget extend ID`: adds to limits; the item goes on after `stint budget resume`. */
+/** `stint budget extend ID`: adds to limits; the item goes on after `stint budget resume`, or at once with `--resume`. */
 export async function extendBudgetCommand(context: CommandContext, prefix = ''): Promise<number> {
   const additions = additionsOf(context.options);
-  return await change(context, prefix, (itemId, expectedBudgetRevision) => ({
-    operation: 'extend_budget',
-    input: { itemId, expectedBudgetRevision, additions },
-  }));
+  const resumes = context.options['resume'] === true;
+  return await change(context, prefix, [
+    (itemId, expectedBudgetRevision) => ({
+      operation: 'extend_budget',
+      input: { itemId, expectedBudgetRevision, additions },
+    }),
+    ...(resumes ? [resumeRequest] : []),
+  ]);
 }
 
 /** `stint budget resume ID`. */
-export async function resumeBudgetCommand(context: CommandContext, prefix = ''): Promise<number> {
-  return await change(context, prefix, (itemId, expectedBudgetRevision) => ({
-    operation: 'resume_budget',
-    input: { itemId, expectedBudgetRevision },
-  }));
-}
+export const resumeBudgetCommand = (context: CommandContext, prefix = ''): Promise<number> =>
+  change(context, prefix, [resumeRequest]);
+
+type RequestMaker = (itemId: string, revision: number) => BudgetRequest;
+
+const resumeRequest: RequestMaker = (itemId, expectedBudgetRevision) => ({
+  operation: 'resume_budget',
+  input: { itemId, expectedBudgetRevision },
+});
 
 type Additions = OperationInput<'extend_budget'>['additions'];
 
@@ -57,17 +64,21 @@ function additionsOf(options: CommandContext['options']): Additions {
 
 type BudgetRequest = Extract<Parameters<typeof steer>[1], { operation: 'extend_budget' | 'resume_budget' }>;
 
-async function change(
-  context: CommandContext,
-  prefix: string,
-  requestOf: (itemId: string, revision: number) => BudgetRequest,
-): Promise<number> {
+/** Gives the commands one after the other, each on the revision that the one before left. */
+async function change(context: CommandContext, prefix: string, makers: readonly RequestMaker[]): Promise<number> {
   const { output, options } = context;
   await using application = await openApplication(context);
   await requirePerson(application.db);
-  const before = await application.reader.detail(await application.reader.itemId(prefix));
-  const { item, conflict } = await steer(application, requestOf(before.id, before.control.revision));
-  if (conflict) throw new CommandFailure('usage', `Nothing was changed: ${conflict.message}`);
+  let item = await application.reader.detail(await application.reader.itemId(prefix));
+  for (const [index, make] of makers.entries()) {
+    const { item: after, conflict } = await steer(application, make(item.id, item.control.revision));
+    if (conflict)
+      throw new CommandFailure(
+        'usage',
+        `${index === 0 ? 'Nothing was changed' : 'The budget was extended, but not resumed'}: ${conflict.message}`,
+      );
+    item = after;
+  }
   if (options.json) output.json(item.control);
   else output.line(budgetLines(item.control).join('\n'));
   return exitCodes.done;

@@ -193,7 +193,10 @@ function addSteering(program: Command, act: Act, json: WithJson): void {
 }
 
 function addBudget(program: Command, act: Act, json: WithJson): void {
-  const budget = program.command('budget').description('what may be spent, and what is');
+  const budget = program
+    .command('budget')
+    .description('what may be spent, and what is')
+    .addHelpText('after', '\nExample:\n  $ stint budget show 0198c2');
   const add = (
     usage: string,
     says: string,
@@ -208,13 +211,14 @@ function addBudget(program: Command, act: Act, json: WithJson): void {
     return command;
   };
   add('show <id>', 'limits, spent, held, unknown and left', 'show 0198c2', 'showBudgetCommand');
-  add('extend <id>', 'add to limits; does not resume', 'extend 0198c2 --tokens 50000', 'extendBudgetCommand')
+  add('extend <id>', 'add to limits; does not resume', 'extend 0198c2 --tokens 50000 --resume', 'extendBudgetCommand')
     .option('--tokens <number>', 'tokens to add', wholeNumber)
     .option('--requests <number>', 'requests to add', wholeNumber)
     .option('--cost <usd>', 'dollars to add', dollars)
     .option('--run-requests <number>', 'requests of one run to add', wholeNumber)
     .option('--attempts <number>', 'attempts at one Action to add', wholeNumber)
-    .option('--failures <number>', 'failures in a row to add', wholeNumber);
+    .option('--failures <number>', 'failures in a row to add', wholeNumber)
+    .option('--resume', 'and go on at once');
   add('resume <id>', 'go on after a budget stop', 'resume 0198c2', 'resumeBudgetCommand');
 }
 

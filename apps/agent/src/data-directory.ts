@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { usageFailure } from './failure.js';
@@ -56,6 +56,7 @@ const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.mes
  */
 export function checkedWorkDirectory(path: string, data: DataDirectory): string {
   const real = realPathOf(path);
+  if (!statSync(real).isDirectory()) throw usageFailure(`${real} is no directory. Choose another --dir.`);
   if (holds(real, data.path) || holds(data.path, real))
     throw usageFailure(
       `The directory ${real} and the data directory ${data.path} lie within each other, so a tool could reach the budget. Choose another --dir or --data-dir.`,

@@ -7,7 +7,5 @@ export function uniqueId(prefix: string, ids: readonly string[], what: string): 
   const [only] = found;
   if (found.length === 1 && only !== undefined) return only;
   if (found.length === 0) throw usageFailure(`There is no ${what} "${prefix}". \`stint list\` shows what there is.`);
-  throw usageFailure(
-    `${found.length} ${what}s begin with "${prefix}"; give more of the id: ${found.slice(0, 5).join(', ')}`,
-  );
+  throw usageFailure(`Several ${what}s begin with "${prefix}"; give more of the id: ${found.slice(0, 5).join(', ')}`);
 }

@@ -11,6 +11,7 @@ import { type AccountSnapshot, runTotals, snapshotAccount } from '@stint/ledger'
 import type { RunCounts, WorkItemSources } from '@stint/projection';
 import type { Context, Transaction } from '@stint/storage';
 import { type ItemRecords, readItemRecords, withBudgetStop } from '@stint/work-items';
+import { budgetRemedy } from './budget-remedy.js';
 
 /** All that a DTO of one item is made from, in one snapshot; undefined if there is no such item. */
 export function* readItemSources(
@@ -25,11 +26,20 @@ export function* readItemSources(
   return {
     storeId,
     records,
-    derived: withBudgetStop(records.item, shownStop(account)),
+    derived: derivedOf(records, account),
     account,
     runCounts: yield* readRunCounts(ctx, records),
     ...(yield* readUnknown(ctx, records)),
   };
+}
+
+/** Status and attention with the budget's stop, and the command that lets the item go on. */
+function derivedOf({ item }: ItemRecords, account: AccountSnapshot): NonNullable<WorkItemSources['derived']> {
+  const derived = withBudgetStop(item, shownStop(account));
+  const command = derived.attention?.code === 'budget' ? budgetRemedy(item.id, account) : null;
+  return command === null || derived.attention === null
+    ? derived
+    : { ...derived, attention: { ...derived.attention, command } };
 }
 
 /** A pause or a cancel is the item's own state and said by it. */

@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AccountSnapshot } from '@stint/ledger';
+import { budgetRemedy } from './budget-remedy.js';
 import { checkedWorkDirectory, dataDirectoryPath, openDataDirectory } from './data-directory.js';
 import { exitCodes, exitReasonOf } from './exit-codes.js';
 import { uniqueId } from './id-prefix.js';
@@ -69,6 +71,8 @@ describe('the data directory', () => {
     expect(checkedWorkDirectory(join(root, 'work'), data)).toBe(join(root, 'work'));
     expect(checkedWorkDirectory(join(root, 'data-of-mine'), data)).toBe(join(root, 'data-of-mine'));
     expect(() => checkedWorkDirectory(join(root, 'gone'), data)).toThrow(/gone cannot be opened/);
+    writeFileSync(join(root, 'file'), '');
+    expect(() => checkedWorkDirectory(join(root, 'file'), data)).toThrow(/file is no directory/);
     expect(existsSync(join(root, 'gone'))).toBe(false);
   });
 });
@@ -106,10 +110,41 @@ describe('small parts', () => {
     expect(uniqueId('ab', ['abc', 'xyz'], 'work item')).toBe('abc');
     expect(uniqueId('ab', ['ab', 'abc'], 'work item')).toBe('ab');
     expect(() => uniqueId('q', ['abc'], 'work item')).toThrow(/There is no work item "q"/);
-    expect(() => uniqueId('a', ['abc', 'abd'], 'work item')).toThrow(/2 work items begin with "a".*abc, abd/);
+    expect(() => uniqueId('a', ['abc', 'abd'], 'work item')).toThrow(/Several work items begin with "a".*abc, abd/);
   });
 
   it('case W05: lets no text of a model drive the terminal', () => {
     expect(printable('\u001b]0;title\u0007\u202Eok\n\tyes')).toBe('�]0;title��ok\n\tyes');
+  });
+});
+
+describe('the command that frees a stopped budget', () => {
+  const stopped = (code: string, remaining: number, asked: number): AccountSnapshot =>
+    ({
+      account: 'item:i',
+      stopReason: {
+        code,
+        account: 'item:i',
+        at: 1,
+        aborts: false,
+        limit: 20,
+        estimate: { tokens: asked, costMicros: asked },
+      },
+      remaining: { requests: 0, tokens: remaining, costMicros: remaining },
+    }) as unknown as AccountSnapshot;
+
+  it.each([
+    ['tokens_exhausted', 100, 13_305, 'stint budget extend i --tokens 14000 --resume'],
+    ['tokens_exhausted', 100, 103, 'stint budget extend i --tokens 20 --resume'],
+    ['requests_exhausted', 0, 5, 'stint budget extend i --requests 20 --resume'],
+    ['cost_exhausted', 0, 1_234_567, 'stint budget extend i --cost 1.3 --resume'],
+    ['failures_exhausted', 0, 0, 'stint budget extend i --failures 3 --resume'],
+  ])('after %s with %i left and %i asked is `%s`', (code, remaining, asked, command) => {
+    expect(budgetRemedy('i', stopped(code, remaining, asked))).toBe(command);
+  });
+
+  it('is none of the item where an account above it is full', () => {
+    const above = { ...stopped('tokens_exhausted', 0, 5), account: 'item:other' };
+    expect(budgetRemedy('i', above)).toBeNull();
   });
 });

@@ -1,6 +1,15 @@
 #!/usr/bin/env node
 import { readVersion } from './version.js';
 
+const closedPipe = 141; // as a shell reports a program that SIGPIPE ended
+
+// Whoever reads may leave early, as `head` does. What runs then is stopped as by a kill, which nothing is lost by.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(closedPipe);
+    throw error;
+  });
+
 const words = process.argv.slice(2);
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) console.log(readVersion());
 else {
