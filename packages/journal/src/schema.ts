@@ -82,6 +82,7 @@ export const journalMigrations: MigrationSet = {
         )`,
         'CREATE INDEX journal_operations_owner ON journal_operations (owner_kind, owner_id, turn_id)',
         "CREATE INDEX journal_operations_open ON journal_operations (process, turn_id) WHERE status = 'running'",
+        "CREATE INDEX journal_operations_live ON journal_operations (host) WHERE status = 'running'",
         "CREATE INDEX journal_operations_unknown ON journal_operations (owner_kind, owner_id, turn_id) WHERE status = 'unknown'",
       ],
     },

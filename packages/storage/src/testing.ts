@@ -8,5 +8,6 @@ export {
   type SideOutcome,
   schedules,
 } from './interleave.js';
+export { explainStatements, type QueryPlan } from './query-plans.js';
 export { type PostgresServer, type StartPostgresOptions, startPostgres } from './start-postgres.js';
 export { default as postgresSetup } from './postgres-setup.js';

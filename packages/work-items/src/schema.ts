@@ -134,6 +134,7 @@ export const workItemsMigrations: MigrationSet = {
           closed_at BIGINT
         )`,
         'CREATE INDEX work_questions_by_item ON work_questions (item_id, status)',
+        "CREATE INDEX work_questions_asked ON work_questions (action_id) WHERE status = 'asked'",
         `CREATE TABLE work_inputs (
           id TEXT PRIMARY KEY,
           item_id TEXT NOT NULL REFERENCES work_items (id) ON DELETE CASCADE,
@@ -148,6 +149,8 @@ export const workItemsMigrations: MigrationSet = {
           UNIQUE (action_id, seq)
         )`,
         'CREATE INDEX work_inputs_by_turn ON work_inputs (bound_turn_id)',
+        "CREATE INDEX work_inputs_open ON work_inputs (item_id) WHERE status IN ('pending', 'bound')",
+        "CREATE INDEX work_inputs_bound ON work_inputs (bound_run_id) WHERE status = 'bound'",
         `CREATE TABLE work_mailbox (
           id TEXT PRIMARY KEY,
           item_id TEXT NOT NULL REFERENCES work_items (id) ON DELETE CASCADE,
