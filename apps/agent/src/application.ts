@@ -164,6 +164,7 @@ class ComposedApplication implements Application {
 
   async serveUnlessServed(itemIds: readonly string[]): Promise<void> {
     if (this.#coordinator) return;
+    await this.db.endDeadProcesses(); // one that was killed serves nobody
     const processes = await this.db.processes();
     if (!processes.some(({ role }) => role === agentRole)) await this.serve(itemIds);
   }

@@ -7,12 +7,20 @@ import { budgetLines } from './render-item.js';
 import { requirePerson } from './require-person.js';
 import { steer } from './steering.js';
 
-/** `stint budget show ID`. */
+/** `stint budget show ID`: the figures, and each request that nobody knows the end of with the command that settles it by the provider's bill. */
 export async function showBudgetCommand(context: CommandContext, prefix = ''): Promise<number> {
+  const { output, options } = context;
   await using application = await openApplication(context);
-  const { control } = await application.reader.detail(await application.reader.itemId(prefix));
-  if (context.options.json) context.output.json(control);
-  else context.output.line(budgetLines(control).join('\n'));
+  const itemId = await application.reader.itemId(prefix);
+  const { control } = await application.reader.detail(itemId);
+  const unknownRequests = await application.reader.unknownRequests(itemId);
+  if (options.json) {
+    output.json({ ...control, unknownRequests });
+    return exitCodes.done;
+  }
+  output.line(budgetLines(control).join('\n'));
+  for (const { id, model, tokens, command } of unknownRequests)
+    output.line(`unknown: ${tokens} tokens held for ${model}, request ${id}\n  ${command}`);
   return exitCodes.done;
 }
 

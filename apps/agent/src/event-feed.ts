@@ -2,7 +2,7 @@ import type { RunProgress } from '@stint/coordinator';
 import type { ExecutionControl, Progress } from '@stint/contracts';
 import type { BridgeLink } from './bridge-link.js';
 import type { ItemReader } from './item-reader.js';
-import { followLive, type LiveAction } from './live-texts.js';
+import { followLive, type LiveAction, shownTail } from './live-texts.js';
 
 /** How often live text and budget figures are sent at most. */
 const progressEveryMs = 100;
@@ -90,7 +90,8 @@ export class EventFeed implements AsyncDisposable {
   async #sendProgress(): Promise<void> {
     for (const actionId of this.#due) {
       const live = this.#live.get(actionId);
-      if (live) this.#send({ ...live, liveText: await this.#reader.redactFor(live.itemId, live.text) }, null);
+      if (live)
+        this.#send({ ...live, liveText: shownTail(await this.#reader.redactFor(live.itemId, live.text)) }, null);
       if (live?.activity === 'ended') this.#live.delete(actionId);
     }
     this.#due.clear();

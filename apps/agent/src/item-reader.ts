@@ -8,7 +8,7 @@ import {
   type WorkItemDetail,
   type WorkItemSummary,
 } from '@stint/contracts';
-import { snapshotAccount } from '@stint/ledger';
+import { listRequests, snapshotAccount } from '@stint/ledger';
 import {
   createRedactor,
   type EventRecord,
@@ -156,6 +156,17 @@ export class ItemReader {
     return { control: toExecutionControl(account), isRunning: item?.status === 'running' };
   }
 
+  /** Requests of an item that nobody knows the end of, at most a hundred; they count as spent until the provider's bill says otherwise. */
+  async unknownRequests(itemId: string): Promise<readonly UnknownRequest[]> {
+    const found = await this.#db.read((ctx) => listRequests(ctx, accountOf(itemId), { flag: 'unknown' }));
+    return found.map(({ id, model, chargedTokens }) => ({
+      id,
+      model,
+      tokens: chargedTokens,
+      command: `stint resolve ${id} --not-billed   (or --usage IN,OUT)`,
+    }));
+  }
+
   /** One Action with its attempts. @throws WireRefusal `not_found` */
   async action(itemId: string, actionId: string): Promise<ActionDetail> {
     const found = await this.#db.read((ctx) => readActionSources(ctx, itemId, actionId));
@@ -194,6 +205,15 @@ export class ItemReader {
 interface DetailRequest {
   readonly currentActionId?: string | undefined;
   readonly messagesBefore?: number | undefined;
+}
+
+/** A request that counts as spent although nobody knows whether it was answered. */
+export interface UnknownRequest {
+  readonly id: string;
+  readonly model: string;
+  /** What is charged for it. */
+  readonly tokens: number;
+  readonly command: string;
 }
 
 const keptItems = 32;

@@ -8,7 +8,7 @@ export interface LiveAction {
   readonly runId: string;
   /** One line: what runs. */
   readonly activity: string;
-  /** The end of what the model wrote in this turn. */
+  /** The end of what the model wrote in this turn, not redacted. */
   readonly text: string;
 }
 
@@ -22,7 +22,7 @@ export function followLive(
     case 'turn-start':
       return { ...live, runId, activity: `asking ${event.model}`, text: '' };
     case 'text-delta':
-      return { ...live, runId, text: tailOf(live.text + event.delta) };
+      return { ...live, runId, text: lastOf(live.text + event.delta) };
     case 'tool-call-start':
       return { ...live, runId, activity: `running ${event.call.tool}` };
     case 'tool-call-end':
@@ -36,8 +36,17 @@ export function followLive(
   }
 }
 
-/** The last bytes of a text, from a whole character on. */
-function tailOf(text: string): string {
-  const over = utf8Length(text) - DTO_LIMITS.maxLiveTextBytes;
-  return over <= 0 ? text : cutToBytes(text.slice(over).replace(/^[\udc00-\udfff]/, ''), DTO_LIMITS.maxLiveTextBytes);
+/** How much of a turn's text is kept: enough that what is shown of its end was seen whole by the redaction, as no secret is longer than the rest. */
+const keptCharacters = 16_384;
+
+/** The end of a text, from a whole character on. */
+const lastOf = (text: string): string => text.slice(-keptCharacters).replace(/^[\udc00-\udfff]/, '');
+
+/** The end of a redacted text that a frame may carry, from the beginning of a word on. Cutting comes after redacting: half a secret is not recognised. */
+export function shownTail(redacted: string): string {
+  const over = utf8Length(redacted) - DTO_LIMITS.maxLiveTextBytes;
+  if (over <= 0) return redacted;
+  const tail = redacted.slice(over);
+  const word = tail.search(/\s/);
+  return word < 0 ? '' : cutToBytes(tail.slice(word + 1), DTO_LIMITS.maxLiveTextBytes);
 }

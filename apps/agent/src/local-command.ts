@@ -29,6 +29,7 @@ export async function localCommand(context: CommandContext): Promise<number> {
     role: 'agent',
     defaultModel: options.model ?? (options.demo ? 'simulated' : undefined),
   });
+  if (options.model) application.models.choose(options.model);
   await refuseSecondAgent(application);
   const token = randomBytes(32).toString('base64url');
   await using bridge = await openBridge(options.port ?? 0, token, context);
@@ -47,6 +48,7 @@ export async function localCommand(context: CommandContext): Promise<number> {
 
 /** Two agents on one store would be safe, but a person who starts a second one has most likely forgotten the first. */
 async function refuseSecondAgent({ db }: Application): Promise<void> {
+  await db.endDeadProcesses(); // one that was killed is no agent any more
   const other = (await db.processes()).find(({ role, id }) => role === 'agent' && id !== db.owner);
   if (other)
     throw new CommandFailure(

@@ -74,12 +74,12 @@ export class Models implements AsyncDisposable {
   /** @param defaultModel the model of items that name none; STINT_MODEL where it is undefined */
   constructor(environment: Environment, defaultModel?: string) {
     this.#environment = environment;
-    const name = defaultModel ?? environment['STINT_MODEL'];
-    this.#defaultModel = name ? this.choose(name) : null;
+    this.#defaultModel = (defaultModel ?? environment['STINT_MODEL']) || null; // looked at when it is needed: looking and steering need no model
   }
 
+  /** Full name of the model of items that name none; null without one. @throws CommandFailure (usage) when it cannot be had */
   get defaultModel(): string | null {
-    return this.#defaultModel;
+    return this.#defaultModel === null ? null : this.choose(this.#defaultModel);
   }
 
   /**
@@ -114,15 +114,22 @@ export class Models implements AsyncDisposable {
 
   /** Models and keys for the settings page: present or missing, never a value. */
   describe(): Pick<Settings, 'models' | 'keys' | 'defaultModel'> {
-    const known = new Set<string>(simulatedModels);
-    if (this.#defaultModel) known.add(this.#defaultModel);
+    const defaultModel = this.#defaultModel === 'simulated' ? 'simulated:default' : this.#defaultModel;
+    const known = new Set<string>([...simulatedModels, ...(defaultModel === null ? [] : [defaultModel])]);
     return {
-      defaultModel: this.#defaultModel,
-      models: [...known].map((id) => ({ id, available: true, missingKey: null, priced: id.startsWith('simulated:') })),
+      defaultModel,
+      models: [...known].map((id) => this.#describeModel(id)),
       keys: [...keyed.values()].flatMap(({ key }) =>
         key ? [{ name: key, present: has(this.#environment, key) }] : [],
       ),
     };
+  }
+
+  #describeModel(id: string): Settings['models'][number] {
+    const { provider } = split(id);
+    const entry = keyed.get(provider);
+    const available = provider === 'simulated' || (entry?.ready(this.#environment) ?? false);
+    return { id, available, missingKey: available ? null : (entry?.key ?? null), priced: provider === 'simulated' };
   }
 
   /** Values of the keys that are set, so that they are masked wherever they might be shown. */

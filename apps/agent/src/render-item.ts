@@ -70,6 +70,10 @@ export function budgetLines(control: ExecutionControl): readonly string[] {
   ];
 }
 
-/** What the work took so far, in a few words. */
-export const spentInWords = ({ spent }: ExecutionControl): string =>
-  `${count.format(spent.requests)} requests, ${count.format(spent.tokens)} tokens${spent.costMicros ? `, ${money(spent.costMicros)}` : ''}`;
+/** What the work took so far, in a few words; what nobody knows the end of is named, since it counts. */
+export function spentInWords({ spent, unknown }: ExecutionControl): string {
+  const paid = `${count.format(spent.requests)} requests, ${count.format(spent.tokens)} tokens${spent.costMicros ? `, ${money(spent.costMicros)}` : ''}`;
+  return unknown.requests === 0
+    ? paid
+    : `${paid}, and ${count.format(unknown.tokens)} tokens of ${unknown.requests} unknown`;
+}

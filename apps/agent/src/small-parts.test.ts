@@ -100,6 +100,17 @@ describe('models', () => {
     expect(described).not.toContain('canary');
   });
 
+  it('lets people look and steer with a model that cannot be had, and refuses to start work with it', () => {
+    const models = new Models({ STINT_MODEL: 'openai:gpt' });
+    expect(models.describe().models).toContainEqual({
+      id: 'openai:gpt',
+      available: false,
+      missingKey: 'OPENAI_API_KEY',
+      priced: false,
+    });
+    expect(() => models.choose(undefined)).toThrow(/needs OPENAI_API_KEY/);
+  });
+
   it('opens no model without its key, with a code that the work can tell', async () => {
     await expect(new Models({}).open('openai:x')).rejects.toMatchObject({ code: 'provider_not_configured' });
   });

@@ -118,7 +118,7 @@ function findingOf(retry: boolean, usage: unknown, notBilled: boolean): TurnFind
   const billed = /^\d+$/.test(input) && /^\d+$/.test(output);
   if (Number(retry) + Number(usage !== undefined) + Number(notBilled) !== 1 || (usage !== undefined && !billed))
     throw usageFailure(
-      'Say what became of the turn: --retry (the unknown one stays charged), --usage IN,OUT by the bill, or --not-billed.',
+      'Say what became of the turn (an operation has a / in its id): --retry (the unknown one stays charged), --usage IN,OUT by the bill, or --not-billed.',
     );
   if (billed) return { kind: 'usage', inputTokens: Number(input), outputTokens: Number(output) };
   return retry ? { kind: 'retry' } : { kind: 'not_billed' };
