@@ -11,13 +11,23 @@ const words: Readonly<Record<ItemCommand, readonly [string, string]>> = {
   cancel: ['Cancel', 'Stopping…'],
 };
 
+/** Reasons that a resume frees an item from. */
+const freedByResume: ReadonlySet<string> = new Set([
+  'paused',
+  'refused_decision',
+  'coordinator_failed',
+  'provider',
+  'idle',
+  'resource_limit',
+]);
+
 /** Which commands an item takes in its state. */
 export function commandsOf(item: Pick<WorkItemDetail, 'status' | 'reason' | 'control'>): readonly ItemCommand[] {
   if (item.status === 'done') return [];
   if (item.status === 'cancelled') return ['resume'];
   if (item.status === 'draft') return ['start', 'cancel'];
-  const paused = item.reason?.code === 'paused' || item.control.stopReason?.code === 'paused';
-  return paused ? ['resume', 'cancel'] : ['pause', 'cancel'];
+  const standsStill = item.status === 'needs_attention' && freedByResume.has(item.reason?.code ?? '');
+  return standsStill || item.control.stopReason?.code === 'paused' ? ['resume', 'cancel'] : ['pause', 'cancel'];
 }
 
 /** Buttons for the commands that fit; each says "…ing" until the agent confirms. */

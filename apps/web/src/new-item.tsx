@@ -2,7 +2,7 @@ import { CONTRACT_LIMITS, type Settings } from '@stint/contracts';
 import { type FormEvent, type ReactElement, useEffect, useState } from 'react';
 import { DirectoryPicker } from './directory-picker.js';
 import { useDraft } from './draft.js';
-import { budgetInWords, type ItemForm, inputOf, problemsOf } from './item-form.js';
+import { budgetInWords, type ItemForm, inputOf, problemsOf, sentAs } from './item-form.js';
 import { navigate } from './router.js';
 import { useCommand } from './use-command.js';
 import { usePageStore } from './use-page.js';
@@ -18,14 +18,17 @@ export function NewItem(): ReactElement {
   const [requests, keepRequests] = useDraft('new:requests');
   const [dollars, keepDollars] = useDraft('new:dollars');
   const [delivery, keepDelivery] = useDraft('new:delivery');
-  const [clientMessageId] = useState(() => crypto.randomUUID());
+  const [sent, keepSent] = useDraft('new:sent');
   const { give, busy, problem } = useCommand();
 
   const form: ItemForm = { goal, criteria, workDir, model, tokens, requests, dollars, delivery };
   const problems = problemsOf(form);
   const create = async (start: boolean): Promise<void> => {
-    const itemId = await give('create', inputOf(form, clientMessageId, start));
+    const { id, kept } = sentAs(sent, form, () => crypto.randomUUID());
+    keepSent(kept);
+    const itemId = await give('create', inputOf(form, id, start));
     if (itemId === null) return;
+    keepSent('');
     for (const keep of [keepGoal, keepCriteria, keepWorkDir, keepTokens, keepRequests, keepDollars, keepDelivery])
       keep('');
     navigate({ page: 'item', itemId, action: null });

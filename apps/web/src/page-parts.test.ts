@@ -3,7 +3,7 @@ import { budgetRows } from './budget-rows.js';
 import { bannerText } from './connection-banner.js';
 import { formatAge, formatMoney, formatShort, formatStatus } from './format.js';
 import { commandsOf } from './item-commands.js';
-import { budgetInWords, inputOf, type ItemForm, problemsOf } from './item-form.js';
+import { budgetInWords, inputOf, type ItemForm, problemsOf, sentAs } from './item-form.js';
 import { lanesOf } from './lanes.js';
 import { essentialEdges } from './plan-layout.js';
 import { addressOf, routeOf } from './router.js';
@@ -54,6 +54,14 @@ describe('the new-item form', () => {
     expect(problemsOf(form({ criteria: Array.from({ length: 25 }, String).join('\n') }))).toEqual([
       expect.stringContaining('there are 25'),
     ]);
+  });
+
+  it('hands the same form over under the same id, also after a reload, and a changed one under another', () => {
+    const first = sentAs('', form({ goal: 'a' }), () => 'id-1');
+    expect(first).toMatchObject({ id: 'id-1' });
+    expect(sentAs(first.kept, form({ goal: 'a' }), () => 'id-2').id).toBe('id-1');
+    expect(sentAs(first.kept, form({ goal: 'b' }), () => 'id-2').id).toBe('id-2');
+    expect(sentAs('not json', form({}), () => 'id-3').id).toBe('id-3');
   });
 
   it('says what the budget buys in words', () => {
@@ -139,10 +147,11 @@ describe('small parts', () => {
     expect(commandsOf(aDetail({ status: 'done' }))).toEqual([]);
     expect(commandsOf(aDetail({ status: 'cancelled' }))).toEqual(['resume']);
     expect(commandsOf(aDetail({ status: 'running' }))).toEqual(['pause', 'cancel']);
-    expect(commandsOf({ ...aDetail({ status: 'needs_attention' }), reason: { code: 'paused', message: '' } })).toEqual([
-      'resume',
-      'cancel',
-    ]);
+    for (const code of ['paused', 'provider', 'refused_decision', 'idle'])
+      expect(commandsOf({ ...aDetail({ status: 'needs_attention' }), reason: { code, message: '' } })).toEqual([
+        'resume',
+        'cancel',
+      ]);
   });
 
   it('tells the worst trouble first', () => {
