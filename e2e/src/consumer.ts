@@ -22,10 +22,10 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a program to its end, whatever its exit code; ends one that hangs for nine minutes. */
+/** Runs a program to its end, whatever its exit code; ends one that hangs for fourteen minutes. */
 export function run(command: string, words: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    execFile(command, words, { cwd, env, timeout: 540_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+    execFile(command, words, { cwd, env, timeout: 840_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : error.code;
       if (typeof code === 'number') resolve({ code, stdout, stderr });
       else

@@ -96,7 +96,7 @@ beforeAll(async () => {
     node16: await all.compile('node16', examplesIn(all, withExamples), 'node16'),
     bundler: await all.compile('bundler', examplesIn(all, withExamples), 'bundler'),
   };
-}, 600_000);
+}, 900_000);
 
 afterAll(() => {
   for (const { directory } of made) rmSync(directory, { recursive: true, force: true });
