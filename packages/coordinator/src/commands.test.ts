@@ -1,7 +1,9 @@
 import { readRequest } from '@stint/ledger';
 import { defaultScenario, type Scenario, systemText } from '@stint/simulator';
 import { describe, expect, it } from 'vitest';
+import { createCommands } from './commands.js';
 import { serveOn, serveUntilKilled } from './killing.test.helper.js';
+import { type Pricing, pricingBy } from './pricing.js';
 import { openBench } from './work-bench.test.helper.js';
 
 describe('a command given twice', () => {
@@ -61,6 +63,20 @@ describe('a person’s word about a request whose outcome nobody knows', () => {
     await expect(bench.commands.resolveTurn({ turnId, finding: { kind: 'retry' } })).rejects.toMatchObject({
       code: 'illegal_transition',
     });
+  });
+
+  it('moves the money with the tokens', async () => {
+    await using bench = await openBench();
+    const itemId = await bench.item({ withoutWorkDir: true });
+    await serveUntilKilled(bench, 'turn:streaming', 1);
+    const turnId = (await serveOn(bench, itemId)).item.attention?.ref ?? '';
+    const rate = 1 + Math.floor(Math.random() * 9);
+    const pricing: Pricing = { ...pricingBy(), cost: () => (_request, usage) => usage.totalTokens * rate };
+    const finding = { kind: 'usage', inputTokens: 70, outputTokens: 30 } as const;
+    await createCommands(bench.db, { pricing }).resolveTurn({ turnId, finding });
+    const request = await bench.db.read(() => readRequest(turnId));
+    expect(request).toMatchObject({ chargedTokens: 100, chargedCostMicros: 100 * rate });
+    expect(await bench.snapshot(itemId)).toMatchObject({ cost: { costMicros: 100 * rate } });
   });
 
   it('about one that does not exist is refused by name', async () => {

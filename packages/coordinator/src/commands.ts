@@ -13,6 +13,8 @@ import {
   extendAccount,
   type LimitAdditions,
   type Limits,
+  readRequest,
+  type ReconcileInput,
   reconcileRequest,
   restartAttempts,
   resumeAccount,
@@ -46,6 +48,7 @@ import {
 } from '@stint/work-items';
 import { personStops } from './budget-stop.js';
 import { CoordinatorError } from './errors.js';
+import { type Pricing, pricingBy } from './pricing.js';
 import { openUnknowns } from './unknowns.js';
 import { accountOf } from './account.js';
 
@@ -111,9 +114,15 @@ export interface BudgetChange {
   readonly revision: number;
 }
 
-/** @param options.actor who is written into the ledger. @default `{ kind: 'person', id: 'owner' }` */
-export function createCommands(db: Database, options: { readonly actor?: Actor } = {}): Commands {
-  const actor: Actor = options.actor ?? { kind: 'person', id: 'owner' };
+export interface CommandsOptions {
+  /** Who is written into the ledger. @default `{ kind: 'person', id: 'owner' }` */
+  readonly actor?: Actor;
+  /** Prices the usage that a person found on the bill. @default by the ledger's own price book */
+  readonly pricing?: Pricing;
+}
+
+export function createCommands(db: Database, options: CommandsOptions = {}): Commands {
+  const { actor = { kind: 'person', id: 'owner' }, pricing = pricingBy() } = options;
   const write = <T>(body: Body<T>): Promise<T> => db.write(body);
   return {
     create: (input) => write((ctx) => createItem(ctx, input, actor)),
@@ -125,7 +134,7 @@ export function createCommands(db: Database, options: { readonly actor?: Actor }
     answer: (input) => write((ctx) => answerQuestion(ctx, input)),
     retry: (input) => write((ctx) => retry(ctx, input, actor)),
     resolveOperation: (input) => write((ctx) => settleOperation(ctx, input, actor)),
-    resolveTurn: (input) => write((ctx) => settleTurn(ctx, input, actor)),
+    resolveTurn: (input) => write((ctx) => settleTurn(ctx, input, { actor, pricing })),
     extendBudget: (input) => write((ctx) => extendBudget(ctx, input, actor)),
     resumeBudget: (input) => write((ctx) => resumeBudget(ctx, input, actor)),
   };
@@ -220,23 +229,35 @@ function* settleOperation(
 function* settleTurn(
   ctx: Context,
   { turnId, finding }: { readonly turnId: string; readonly finding: TurnFinding },
-  actor: Actor,
+  { actor, pricing }: Required<CommandsOptions>,
 ): Transaction<string> {
   const turn = yield* readTurn(ctx, turnId);
   if (turn === undefined)
     throw new CoordinatorError('not_found', `There is no turn ${turnId}; \`stint show\` lists those to resolve.`);
   const place = yield* placeOf(ctx, turn.owner);
-  if (finding.kind !== 'retry') yield* reconcileRequest(ctx, turnId, billedOf(finding), actor);
+  if (finding.kind !== 'retry')
+    yield* reconcileRequest(ctx, turnId, yield* billedOf({ turn, finding, pricing }), actor);
   yield* resolveTurn(ctx, turnId, { as: 'written_off', note: finding.kind }, actor.id);
   yield* goOnFrom(ctx, turn, place);
   return place.itemId;
 }
 
-function billedOf(finding: Exclude<TurnFinding, { kind: 'retry' }>): { readonly usage: Usage } | 'not_billed' {
+interface Billed {
+  readonly turn: TurnRecord;
+  readonly finding: Exclude<TurnFinding, { kind: 'retry' }>;
+  readonly pricing: Pricing;
+}
+
+/** What the bill says, with its price: tokens that are corrected without their cost would leave the money at the estimate. */
+function* billedOf({ turn, finding, pricing }: Billed): Transaction<ReconcileInput> {
   if (finding.kind === 'not_billed') return 'not_billed';
   const { inputTokens, outputTokens } = finding;
   const cached = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-  return { usage: { inputTokens, outputTokens, ...cached, totalTokens: inputTokens + outputTokens } };
+  const usage: Usage = { inputTokens, outputTokens, ...cached, totalTokens: inputTokens + outputTokens };
+  const cost = pricing.cost(turn.model);
+  if (typeof cost !== 'function') return { usage, costMicros: cost ?? null };
+  const request = yield* readRequest(turn.id);
+  return { usage, costMicros: request === undefined ? null : cost(request, usage) };
 }
 
 /** Where a turn belongs; the item is locked, since the account comes after it. */

@@ -3,6 +3,7 @@ export { accountOf } from './account.js';
 export {
   type BudgetChange,
   type Commands,
+  type CommandsOptions,
   createCommands,
   type CreateItem,
   defaultItemLimits,

@@ -15,7 +15,7 @@ export type Hold = Pick<Estimate, 'tokens' | 'costMicros' | 'priceVersion'>;
 export interface Pricing {
   /** Pure. Throws if the request cannot be read: then nothing is sent. */
   estimate(request: FrozenRequest): Hold;
-  /** The cost of what was used, by the model that answered as the provider named it. */
+  /** The cost of what was used, by the model that answered as the provider named it, or else by the one asked for. */
   cost(answered: string): SettleInput['costMicros'];
 }
 

@@ -1,5 +1,5 @@
 import { listTurns, readHistory, readTurn, type TurnOwner } from '@stint/journal';
-import { createAccount, type Limits, readRequest } from '@stint/ledger';
+import { createAccount, type Limits, readRequest, snapshotAccount } from '@stint/ledger';
 import {
   type FailFacts,
   type FrozenRequest,
@@ -71,7 +71,13 @@ async function withHooks(
     db: bench.db,
     owner,
     budget: { account: 'a', kind: 'action', run: 'run-1' },
-    pricing: { estimate: () => ({ tokens: 50, costMicros: null }), cost: () => null },
+    pricing: {
+      estimate: () => ({ tokens: 50, costMicros: 100 }),
+      cost:
+        () =>
+        (_request, { totalTokens }) =>
+          totalTokens * 2,
+    },
     gate: (point) => points.push(point),
     *fence() {
       return fence.holds;
@@ -201,6 +207,20 @@ describe('the one hook set', () => {
       expect(inputs).toEqual(['bind in-1', 'unbind']);
       const [stored] = await bench.db.read((ctx) => listTurns(ctx, owner));
       expect(stored?.asksPerson).toBe(false);
+    });
+  });
+
+  it('books the price of what a broken answer is known to have used, and stops there (case L19)', async () => {
+    await withHooks({ maxCostMicros: 5_000 }, async ({ bench, hooks }) => {
+      const turn = await prepared(hooks);
+      await hooks.start(turn);
+      const known = { ...usage, inputTokens: 1_000, outputTokens: 9_000, totalTokens: 10_000 };
+      const facts = { ...unsent, sent: true, status: 200, proof: null, usage: known };
+      await hooks.fail(turn, new ProviderError('incomplete', 'broke'), facts);
+      const request = await bench.db.read(() => readRequest(turn.id));
+      expect(request).toMatchObject({ status: 'unknown', chargedTokens: 10_000, chargedCostMicros: 20_000 });
+      const account = await bench.db.read((ctx) => snapshotAccount(ctx, 'a'));
+      expect(account).toMatchObject({ status: 'stopped', stopReason: { code: 'cost_exhausted' } });
     });
   });
 

@@ -191,7 +191,7 @@ interface Failure {
 function* settleFailure(
   ctx: Context,
   options: TurnHooksOptions,
-  { id }: PreparedTurn,
+  { id, request }: PreparedTurn,
   { error, facts }: Failure,
 ): Transaction<void> {
   yield* options.fence(ctx);
@@ -201,7 +201,7 @@ function* settleFailure(
   if (released) {
     yield* refuseTurn(ctx, id, failure);
   } else {
-    yield* markRequestUnknown(ctx, id, usage);
+    yield* markRequestUnknown(ctx, id, usage, options.pricing.cost(request.model));
     yield* loseTurn(ctx, id, failure);
   }
   if (options.inputs !== undefined) yield* options.inputs.unbind(ctx, id);

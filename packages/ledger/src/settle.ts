@@ -76,10 +76,16 @@ export function* settleRequest(ctx: Context, id: string, input: SettleInput): Tr
 
 /**
  * Marks a request whose outcome nobody knows: its hold stays charged, and more if the usage so far says more.
+ * @param costMicros of the usage so far. @default null: no price is known, and only the tokens can say more
  * @throws LedgerError `invalid_usage`
  */
-export function* markRequestUnknown(ctx: Context, id: string, usage: Usage | null = null): Transaction<SettleResult> {
-  return yield* settleRequest(ctx, id, { usage, complete: false });
+export function* markRequestUnknown(
+  ctx: Context,
+  id: string,
+  usage: Usage | null = null,
+  costMicros: SettleInput['costMicros'] = null,
+): Transaction<SettleResult> {
+  return yield* settleRequest(ctx, id, { usage, complete: false, costMicros });
 }
 
 /**
