@@ -258,6 +258,17 @@ test('ending the iteration early aborts the request and fails it once', async ()
   expect(recorder.failures).toHaveLength(1);
 });
 
+test('case E17: an answer asked for as a whole has a limit of its own, since it is silent until it is done', async () => {
+  faults = () => 'keep_alives_only';
+  const bare = openaiCompatible({ name: 'sim', baseURL: simulator.url, apiKey }).chatModel('m');
+  const model = hookModel(bare, recorder, { idleLimitMs: 20, wholeLimitMs: 150 });
+  const started = performance.now();
+  const error = await rejection(ask(model, { stream: false }));
+  expect(error).toMatchObject({ code: 'idle_timeout' });
+  expect((error as Error).message).toContain('wholeLimitMs');
+  expect(performance.now() - started).toBeGreaterThan(140);
+});
+
 test('case E17: the total limit ends a call that never stops talking', async () => {
   const url = await serve((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

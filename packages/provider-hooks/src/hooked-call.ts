@@ -44,8 +44,9 @@ export class HookedCall<H extends TurnHandle> {
     this.#request = request;
     this.#signal = signal;
     this.answer = new Answer(request.provider, request.modelId);
-    this.#watchdog = new Watchdog(options.idleLimitMs ?? 60_000, options.totalLimitMs ?? 1_800_000, (limit, ms) =>
-      this.#stop(limitError(request.model, limit, ms)),
+    const { idleLimitMs = 60_000, wholeLimitMs = 300_000, totalLimitMs = 1_800_000 } = options;
+    this.#watchdog = new Watchdog(request.stream ? idleLimitMs : wholeLimitMs, totalLimitMs, (limit, ms) =>
+      this.#stop(limitError(request, limit, ms)),
     );
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (signal?.aborted) this.#onAbort();
@@ -291,9 +292,10 @@ function newTransport(): Transport {
 /** The call that a provider's fetch belongs to. */
 export const currentCall = new AsyncLocalStorage<HookedCall<TurnHandle>>();
 
-function limitError(model: string, limit: 'idle' | 'total', ms: number): ProviderError {
+function limitError({ model, stream }: FrozenRequest, limit: 'idle' | 'total', ms: number): ProviderError {
+  const option = stream ? 'idleLimitMs' : 'wholeLimitMs';
   return limit === 'idle'
-    ? new ProviderError('idle_timeout', `${model} sent nothing for ${ms} ms (idleLimitMs).`, { retryable: true })
+    ? new ProviderError('idle_timeout', `${model} sent nothing for ${ms} ms (${option}).`, { retryable: true })
     : new ProviderError('total_timeout', `${model} was not done after ${ms} ms (totalLimitMs).`, { retryable: true });
 }
 

@@ -32,8 +32,10 @@ export type ModelEvent =
 export interface HookOptions {
   /** How long a hook may take before it counts as failed, in ms. @default 30_000 */
   readonly hookTimeoutMs?: number;
-  /** Longest silence while an answer is awaited, in ms; keep-alives do not count as sound. @default 60_000 */
+  /** Longest silence of a stream while a part is awaited, in ms; keep-alives do not count as sound. @default 60_000 */
   readonly idleLimitMs?: number;
+  /** Longest wait for an answer that is asked for as a whole, which makes no sound before it is done, in ms. @default 300_000 */
+  readonly wholeLimitMs?: number;
   /** Longest time of one request, in ms. @default 1_800_000 */
   readonly totalLimitMs?: number;
   /** Told what an observer's hook threw. @default ignored: an observer must not stop a request */
