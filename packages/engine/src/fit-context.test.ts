@@ -83,7 +83,10 @@ test('a compaction keeps no result without its call, whatever it asks to keep', 
     const { model, requests } = scriptedModel((index) =>
       index < 2 ? { text: 'x'.repeat(200), calls } : { text: 'done' },
     );
-    const compact = async () => ({ summary: (compacted = true) && 's', keep });
+    const compact = async () => {
+      compacted = true;
+      return { summary: 's', keep };
+    };
     const { end } = await finish({ model, contextTokens: 1500, countTokens, compact });
     expect(compacted).toBe(true);
     for (const request of requests) checkValid(request.prompt);
