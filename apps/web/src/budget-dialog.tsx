@@ -1,5 +1,6 @@
 import type { WorkItemDetail } from '@stint/contracts';
 import { type FormEvent, type ReactElement, useRef, useState } from 'react';
+import { figure } from './figure.js';
 import { formatCount, formatMoney } from './format.js';
 import { useCommand } from './use-command.js';
 
@@ -33,10 +34,11 @@ const describe = ({ control }: WorkItemDetail): string => {
   return `${formatCount(control.charged.tokens)} tokens charged, ${left}.`;
 };
 
-const amount = (text: string, factor = 1): number | undefined => {
-  const value = Math.round(Number(text) * factor);
-  return Number.isSafeInteger(value) && value > 0 ? value : undefined;
-};
+/** An amount to add; nothing for a field that is empty or holds no figure above 0. */
+function amount(text: string, factor = 1): number | undefined {
+  const value = figure(text, factor);
+  return value !== undefined && value > 0 ? value : undefined;
+}
 
 function ExtendForm({ item, onDone }: { readonly item: WorkItemDetail; readonly onDone: () => void }): ReactElement {
   const [tokens, setTokens] = useState('');
@@ -50,6 +52,7 @@ function ExtendForm({ item, onDone }: { readonly item: WorkItemDetail; readonly 
     maxCostMicros: amount(dollars, 1_000_000),
   };
   const given = Object.fromEntries(Object.entries(additions).filter(([, value]) => value !== undefined));
+  const wrong = [tokens, requests, dollars].find((text) => Number.isNaN(figure(text) ?? 0));
   const extend = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (await give('extend_budget', { itemId: item.id, expectedBudgetRevision: control.revision, additions: given })) {
@@ -81,13 +84,18 @@ function ExtendForm({ item, onDone }: { readonly item: WorkItemDetail; readonly 
         onChange={setDollars}
         off={control.limits.maxCostMicros === null}
       />
+      {wrong !== undefined && <p className="problem">"{wrong}" is no figure; write 20000 or 0.50.</p>}
       {problem && (
         <p className="problem" role="alert">
           {problem}
         </p>
       )}
       <div className="commands">
-        <button type="submit" className="button" disabled={busy || Object.keys(given).length === 0}>
+        <button
+          type="submit"
+          className="button"
+          disabled={busy || wrong !== undefined || Object.keys(given).length === 0}
+        >
           {busy ? 'Extending…' : 'Extend'}
         </button>
         <button

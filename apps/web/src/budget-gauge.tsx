@@ -21,19 +21,13 @@ export function BudgetGauge({ control }: { readonly control: ExecutionControl })
 }
 
 function Gauge({ row }: { readonly row: BudgetRow }): ReactElement {
-  const share = (amount: number): string => `${row.scale === 0 ? 0 : (amount / row.scale) * 100}%`;
   return (
     <div className="gauge" data-budget={row.name}>
       <div className="gauge-head">
         <strong>{row.label}</strong>
         <span>{row.limit === null ? 'no limit' : `limit ${row.show(row.limit)}`}</span>
       </div>
-      <svg className="gauge-bar" role="img" aria-label={describe(row)} width="100%" height="10">
-        <rect className="fill-left" width="100%" height="10" rx="5" />
-        <rect className="fill-spent" width={share(row.spent)} height="10" />
-        <rect className="fill-held" x={share(row.spent)} width={share(row.held)} height="10" />
-        <rect className="fill-unknown" x={share(row.spent + row.held)} width={share(row.unknown)} height="10" />
-      </svg>
+      {row.limit !== null && <Bar row={row} />}
       <dl className="gauge-figures">
         <Figure name="Spent" kind="spent" value={row.atLeast + row.show(row.spent)} />
         <Figure name="Held" kind="held" value={row.show(row.held)} />
@@ -41,6 +35,19 @@ function Gauge({ row }: { readonly row: BudgetRow }): ReactElement {
         <Figure name="Left" kind="left" value={row.left === null ? 'no limit' : row.show(row.left)} />
       </dl>
     </div>
+  );
+}
+
+/** What the limit is made of; without a limit there is nothing to draw. */
+function Bar({ row }: { readonly row: BudgetRow }): ReactElement {
+  const share = (amount: number): string => `${row.scale === 0 ? 0 : (amount / row.scale) * 100}%`;
+  return (
+    <svg className="gauge-bar" role="img" aria-label={describe(row)} width="100%" height="10">
+      <rect className="fill-left" width="100%" height="10" rx="5" />
+      <rect className="fill-spent" width={share(row.spent)} height="10" />
+      <rect className="fill-held" x={share(row.spent)} width={share(row.held)} height="10" />
+      <rect className="fill-unknown" x={share(row.spent + row.held)} width={share(row.unknown)} height="10" />
+    </svg>
   );
 }
 
@@ -55,7 +62,7 @@ function Figure({
 }): ReactElement {
   return (
     <div>
-      <dt>
+      <dt title={meanings[kind]}>
         <span className={`dot dot-${kind}`} />
         {name}
       </dt>
@@ -63,6 +70,13 @@ function Figure({
     </div>
   );
 }
+
+const meanings: Readonly<Record<string, string>> = {
+  spent: 'Settled by what the provider reported',
+  held: 'Reserved for requests on their way; settled when they are answered',
+  unknown: 'Of requests that nobody knows the end of; counted as spent until someone finds out',
+  left: 'What may still be asked for',
+};
 
 const describe = (row: BudgetRow): string =>
   `${row.label}: ${row.show(row.spent)} spent, ${row.show(row.held)} held, ${row.show(row.unknown)} unknown, ${

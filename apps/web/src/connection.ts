@@ -15,7 +15,8 @@ import {
  * The one socket to the bridge.
  *
  * States: connecting -> online -> lost -> connecting ...; refused is final until the page is opened anew.
- * 1. What was asked and not answered is asked again after a reconnect, in order. That is safe: every command carries a revision or a message id of its own.
+ * 1. What was asked and not answered is asked again after a reconnect, in order, if that is safe: queries, and commands with a message id of their own.
+ *    Of any other command nobody can know whether it was carried out; it is answered so, and what is true now is read.
  * 2. Silence for two heartbeats is a lost connection, also when the socket does not say so.
  * 3. A frame that does not match its schema is dropped and reported, never half used.
  */
@@ -61,6 +62,8 @@ export interface ConnectionListener {
 
 interface Pending {
   readonly frame: BrowserFrame;
+  /** True if asking again changes nothing more. */
+  readonly repeatable: boolean;
   readonly settle: (response: ResponseFrame) => void;
   readonly reject: (error: RequestError) => void;
 }
@@ -92,7 +95,7 @@ export class Connection {
     const id = `r${this.#nextId++}`;
     const frame: BrowserFrame = { type: 'request', id, operation, input };
     const response = await new Promise<ResponseFrame>((settle, reject) => {
-      this.#pending.set(id, { frame, settle, reject });
+      this.#pending.set(id, { frame, repeatable: isRepeatable(operation, input), settle, reject });
       this.#send(frame);
     });
     if (!response.ok) throw new RequestError(response.error.code, response.error.message, response.error.retryable);
@@ -173,9 +176,24 @@ export class Connection {
     this.#ready = false;
     this.#stopWatch();
     this.#listener.onState('lost');
+    this.#giveUpCommands();
     const delayMs = this.#retryMs;
     this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
     this.#stopWatch = this.#port.setTimer(() => void this.#reconnect(), delayMs);
+  }
+
+  #giveUpCommands(): void {
+    for (const [id, { repeatable, reject }] of this.#pending) {
+      if (repeatable) continue;
+      this.#pending.delete(id);
+      reject(
+        new RequestError(
+          'connection_lost',
+          'The connection was lost; this may or may not have been done. Look at the item, then try again.',
+          true,
+        ),
+      );
+    }
   }
 
   async #reconnect(): Promise<void> {
@@ -189,3 +207,6 @@ export class Connection {
     if (this.#ready) this.#socket?.send(encodeFrame(frame));
   }
 }
+
+const isRepeatable = (operation: OperationName, input: unknown): boolean =>
+  operations[operation].role === 'query' || (typeof input === 'object' && input !== null && 'clientMessageId' in input);

@@ -34,7 +34,7 @@ const statusWords: Readonly<Record<string, string>> = {
   needs_attention: 'Needs attention',
   done: 'Done',
   cancelled: 'Cancelled',
-  blocked: 'Blocked',
+  blocked: 'Waits its turn',
   completed: 'Completed',
   failed: 'Failed',
   closed: 'Closed',

@@ -1,4 +1,5 @@
 import { CONTRACT_LIMITS, type OperationInput, type Settings, utf8Length } from '@stint/contracts';
+import { figure } from './figure.js';
 import { formatCount, formatMoney } from './format.js';
 
 /** The new-item form as it is typed: text everywhere, '' = not given. */
@@ -19,13 +20,6 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-/** A figure a person typed: '' is none, anything but a number of 0 or more is NaN. */
-const figure = (text: string, factor = 1): number | undefined => {
-  if (text.trim() === '') return undefined;
-  const value = Math.round(Number(text.replaceAll(/[\s_,]/g, '')) * factor);
-  return Number.isSafeInteger(value) && value >= 0 ? value : Number.NaN;
-};
-
 /** What must be mended before the form can be sent; each line says which field and how. */
 export function problemsOf(form: ItemForm): readonly string[] {
   const lines = linesOf(form.criteria);
@@ -41,7 +35,8 @@ export function problemsOf(form: ItemForm): readonly string[] {
     ['Requests', form.requests],
     ['Dollars', form.dollars],
   ] as const)
-    if (Number.isNaN(figure(text))) problems.push(`${name} must be a number of 0 or more, not "${text}".`);
+    if (Number.isNaN(figure(text)))
+      problems.push(`${name} must be a number of 0 or more, such as 20000 or 0.50, not "${text}".`);
   if (form.delivery === 'workspace_files' && form.workDir === '')
     problems.push('Changed files need a directory to work in.');
   return problems;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { budgetRows } from './budget-rows.js';
+import { figure } from './figure.js';
 import { bannerText } from './connection-banner.js';
 import { formatAge, formatMoney, formatShort, formatStatus } from './format.js';
 import { commandsOf } from './item-commands.js';
@@ -40,9 +41,20 @@ describe('the new-item form', () => {
     });
   });
 
-  it.each(['abc', '-1', '1e99', '0x'])('refuses "%s" as a number of tokens by name', (tokens) => {
-    expect(problemsOf(form({ tokens }))).toEqual([
-      expect.stringContaining(`Tokens must be a number of 0 or more, not "${tokens}"`),
+  it.each(['abc', '-1', '1e99', '0x', '1,5', '12,50', '1.2.3'])(
+    'refuses "%s" as a number of tokens by name',
+    (tokens) => {
+      expect(problemsOf(form({ tokens }))).toEqual([expect.stringContaining(`not "${tokens}"`)]);
+    },
+  );
+
+  it('reads groups of three, and never takes a decimal comma for one', () => {
+    expect(['1,000', '1 000 000', '0.5', '20000'].map((text) => figure(text))).toEqual([1_000, 1_000_000, 1, 20_000]);
+    expect(['0,50', '1,5', '1,0000', ',5'].map((text) => figure(text, 1_000_000))).toEqual([
+      Number.NaN,
+      Number.NaN,
+      Number.NaN,
+      Number.NaN,
     ]);
   });
 

@@ -132,6 +132,16 @@ describe('the page store', () => {
     await expect(answered).resolves.toEqual({ itemId: 'i1', conflict: null });
   });
 
+  it('does not give a command again that nobody knows the end of, and says so', async () => {
+    const given = store.command('cancel', { itemId: 'i1', expectedRevision: 1 });
+    bridge.listener?.onClose();
+    await expect(given).rejects.toMatchObject({ code: 'connection_lost' });
+    bridge.timers.at(-1)?.callback();
+    await settle();
+    bridge.say(aHello());
+    expect(bridge.requests('cancel')).toHaveLength(1);
+  });
+
   it('case B09: two silent heartbeats are a lost connection, though the socket says nothing', () => {
     const watch = bridge.timers.at(-1);
     expect(watch?.delayMs).toBe(2 * aHello().heartbeatMs);
