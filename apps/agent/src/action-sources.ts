@@ -18,7 +18,7 @@ export function* readActionSources(
   itemId: string,
   actionId: string,
 ): Transaction<FoundAction | undefined> {
-  const records = yield* readItemRecords(ctx, itemId, { messageLimit: 0 });
+  const records = yield* readItemRecords(ctx, itemId, { messageLimit: 0, runs: 'newest' });
   const action = records?.actions.find(({ id }) => id === actionId);
   if (records === undefined || action === undefined) return undefined;
   const all = yield* listRuns(ctx, actionId);

@@ -77,13 +77,23 @@ export class EventFeed implements AsyncDisposable {
 
   async #sendEvents(): Promise<void> {
     for (;;) {
-      const { events, lastSeq } = await this.#reader.boardEvents(this.#since);
+      const { events, lastSeq } = await this.#readEvents();
       for (const event of events) {
         this.#link.sendEvent(event);
         if (event.summary?.status === 'running') this.#running.set(event.itemId, this.#running.get(event.itemId) ?? '');
       }
       if (events.length === 0) return;
       this.#since = lastSeq;
+    }
+  }
+
+  /** An item that cannot be projected costs its events their summary, and no other item anything. */
+  async #readEvents(): ReturnType<ItemReader['boardEvents']> {
+    try {
+      return await this.#reader.boardEvents(this.#since);
+    } catch (error) {
+      this.#note(`A summary for the page could not be made: ${String(error)}`);
+      return await this.#reader.boardEvents(this.#since, { bare: true });
     }
   }
 

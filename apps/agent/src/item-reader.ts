@@ -131,15 +131,21 @@ export class ItemReader {
     return { storeId: this.storeId, events, resync };
   }
 
-  /** Events of all items after board number `since`, oldest first, at most a page; the last of each item carries the item's summary. */
-  async boardEvents(since: number): Promise<{ readonly events: readonly Event[]; readonly lastSeq: number }> {
+  /**
+   * Events of all items after board number `since`, oldest first, at most a page; the last of each item carries the item's summary.
+   * @param options.bare without summaries, for when one cannot be made: events are not held up by it
+   */
+  async boardEvents(
+    since: number,
+    options: { readonly bare?: boolean } = {},
+  ): Promise<{ readonly events: readonly Event[]; readonly lastSeq: number }> {
     const { storeId } = this;
     const redaction = this.#redaction;
     return await this.#db.read(function* (ctx) {
       const found = yield* readBoardEvents(ctx, { since, limit: DTO_LIMITS.maxEventsPerPage });
       const newest = new Map(found.map((event) => [event.itemId, event]));
       const summaries = new Map<WorkEvent, WorkItemSummary>();
-      for (const event of newest.values())
+      for (const event of options.bare ? [] : newest.values())
         summaries.set(event, toWorkItemSummary(yield* sourcesOf(ctx, storeId, { itemId: event.itemId }), redaction));
       const events = found.map((event) =>
         toEvent({ storeId, event, summary: summaries.get(event) ?? null }, { ...redaction, workspaceRoot: null }),

@@ -8,9 +8,9 @@ import {
   type TurnRecord,
 } from '@stint/journal';
 import { type AccountSnapshot, runTotals, snapshotAccount } from '@stint/ledger';
-import type { RunCounts, WorkItemSources } from '@stint/projection';
+import { type ActionCounts, addRun, noCounts, type RunCounts, type WorkItemSources } from '@stint/projection';
 import type { Context, Transaction } from '@stint/storage';
-import { type ItemRecords, readItemRecords, withBudgetStop } from '@stint/work-items';
+import { type ItemRecords, listRunIds, readItemRecords, withBudgetStop } from '@stint/work-items';
 import { budgetRemedy } from './budget-remedy.js';
 
 /** All that a DTO of one item is made from, in one snapshot; undefined if there is no such item. */
@@ -20,7 +20,7 @@ export function* readItemSources(
   itemId: string,
   options: { readonly messagesBefore?: number } = {},
 ): Transaction<WorkItemSources | undefined> {
-  const records = yield* readItemRecords(ctx, itemId, options);
+  const records = yield* readItemRecords(ctx, itemId, { ...options, runs: 'newest' });
   if (records === undefined) return undefined;
   const account = yield* snapshotAccount(ctx, accountOf(itemId));
   return {
@@ -28,7 +28,7 @@ export function* readItemSources(
     records,
     derived: derivedOf(records, account),
     account,
-    runCounts: yield* readRunCounts(ctx, records),
+    ...(yield* readCounts(ctx, itemId)),
     ...(yield* readUnknown(ctx, records)),
   };
 }
@@ -48,20 +48,25 @@ function shownStop(account: AccountSnapshot): ReturnType<typeof budgetStopIn> {
   return stop !== null && personStops.has(stop.code) ? null : stop;
 }
 
-function* readRunCounts(ctx: Context, { item, runs }: ItemRecords): Transaction<ReadonlyMap<string, RunCounts>> {
+/** What each Run and each Action took: a few statements, however many Runs there are. */
+function* readCounts(ctx: Context, itemId: string): Transaction<Pick<WorkItemSources, 'runCounts' | 'actionCounts'>> {
+  const runs = yield* listRunIds(ctx, itemId);
   const ids = runs.map(({ id }) => id);
-  const totals = yield* runTotals(ctx, accountOf(item.id), ids);
+  const totals = yield* runTotals(ctx, accountOf(itemId), ids);
   const counts = yield* countByOwner(
     ctx,
     ids.map((id): TurnOwner => ({ kind: 'run', id })),
   );
-  return new Map(
-    ids.map((id) => {
-      const { requests = 0, tokens = 0 } = totals.get(id) ?? {};
-      const { loops = 0, toolCalls = 0, failedToolCalls = 0 } = counts.get(id) ?? {};
-      return [id, { requests, tokens, loops, toolCalls, failedToolCalls }];
-    }),
-  );
+  const runCounts = new Map<string, RunCounts>();
+  const actionCounts = new Map<string, ActionCounts>();
+  for (const { id, actionId } of runs) {
+    const { requests = 0, tokens = 0 } = totals.get(id) ?? {};
+    const { loops = 0, toolCalls = 0, failedToolCalls = 0 } = counts.get(id) ?? {};
+    const took = { requests, tokens, loops, toolCalls, failedToolCalls };
+    runCounts.set(id, took);
+    actionCounts.set(actionId, addRun(actionCounts.get(actionId) ?? noCounts, took));
+  }
+  return { runCounts, actionCounts };
 }
 
 type Unknown = Pick<WorkItemSources, 'unknownTurns' | 'unknownOperations'>;

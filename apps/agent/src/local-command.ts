@@ -12,6 +12,7 @@ import { CommandFailure } from './failure.js';
 import { Interruption } from './interruption.js';
 import { handleOperation } from './operations.js';
 import { toWireError } from './wire-error.js';
+import { requirePerson } from './require-person.js';
 import { readVersion } from './version.js';
 
 interface LocalOptions {
@@ -29,6 +30,7 @@ export async function localCommand(context: CommandContext): Promise<number> {
     role: 'agent',
     defaultModel: options.model ?? (options.demo ? 'simulated' : undefined),
   });
+  await requirePerson(application.db); // its page can do all that a person can
   if (options.model) application.models.choose(options.model);
   await refuseSecondAgent(application);
   const token = randomBytes(32).toString('base64url');
