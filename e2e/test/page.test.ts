@@ -106,7 +106,7 @@ describe('the page', () => {
       await page.getByLabel('Tokens').fill('many');
       await page.reload();
       expect(await page.getByLabel('Goal').inputValue()).toBe('a goal that must not be lost');
-      await page.getByText('Tokens must be a number of 0 or more, not "many"').waitFor();
+      await page.getByText('Tokens must be a number of 0 or more, such as 20000 or 0.50, not "many"').waitFor();
       expect(await page.getByRole('button', { name: 'Start' }).isDisabled()).toBe(true);
     } finally {
       await other.stop();
