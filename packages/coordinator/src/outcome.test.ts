@@ -1,5 +1,6 @@
+import { checkOutcome as checkStored } from '@stint/work-items';
 import { describe, expect, it } from 'vitest';
-import { checkOutcome, type OutcomeDuty } from './outcome.js';
+import { checkOutcome, handedOver, type OutcomeDuty } from './outcome.js';
 
 const duty: OutcomeDuty = { kind: 'work', criterionIds: ['c1', 'c2'], deliveryTarget: 'response' };
 const passed = (criterionId: string) => ({ criterionId, status: 'passed', evidence: 'node --test: 3 passed' });
@@ -54,5 +55,28 @@ describe('submit_outcome', () => {
     expect(reason({ ...base, summary: '' })).toContain('summary');
     expect(reason({ ...base, extra: 1 })).toContain('extra');
     expect(reason('text')).toContain('document');
+  });
+
+  it('refuses whatever the records would refuse, so that every accepted outcome can be stored', () => {
+    const long = { ...passed('c1'), evidence: 'ä'.repeat(1_500) };
+    expect(reason({ ...base, checks: [long] })).toContain('outcome.checks[0].evidence');
+    expect(reason({ ...base, evidence: [{ kind: 'link', value: 'https://x.example/a b' }] })).not.toBe('ok');
+    expect(reason({ ...base, evidence: [{ kind: 'link', value: ' https://x.example' }] })).not.toBe('ok');
+    const values = [
+      ' /etc/passwd',
+      'a b',
+      '漢'.repeat(700),
+      'x',
+      'https://u:p@x.example',
+      'deadbeef',
+      '..',
+      'a\u0000b',
+      'a/../../b',
+    ];
+    for (const kind of ['text', 'file', 'test', 'link', 'pr', 'commit'] as const)
+      for (const value of values) {
+        const checked = checkOutcome({ ...base, evidence: [{ kind, value }] }, duty);
+        if (checked.ok) expect(() => checkStored(handedOver(checked.outcome)), `${kind} ${value}`).not.toThrow();
+      }
   });
 });

@@ -1,4 +1,9 @@
-import type { Outcome as HandedOver } from '@stint/work-items';
+import {
+  checkOutcome as checkStored,
+  isWorkItemsError,
+  type Outcome as HandedOver,
+  workItemLimits,
+} from '@stint/work-items';
 import { z } from 'zod';
 import { boundedText, deliveryKinds, firstIssues } from './decision.js';
 import { type ReferenceKind, referenceProblem } from './safe-reference.js';
@@ -66,8 +71,27 @@ function outcomeProblem(outcome: Outcome, duty: OutcomeDuty): string | null {
     referencesProblem(outcome) ??
     checksProblem(outcome.checks, duty.criterionIds) ??
     waitingProblem(outcome) ??
-    (outcome.status === 'completed' ? completedProblem(outcome, duty) : null)
+    (outcome.status === 'completed' ? completedProblem(outcome, duty) : null) ??
+    storingProblem(outcome)
   );
+}
+
+/** What the records would refuse is refused here, where the model can mend it: a Run whose outcome cannot be stored could not end. */
+function storingProblem(outcome: Outcome): string | null {
+  try {
+    checkStored(handedOver(outcome));
+    return outcome.question === undefined ? null : questionProblem(outcome.question);
+  } catch (error) {
+    if (isWorkItemsError(error)) return error.message;
+    throw error;
+  }
+}
+
+function questionProblem(question: string): string | null {
+  const bytes = Buffer.byteLength(question, 'utf8');
+  return bytes <= workItemLimits.messageBytes
+    ? null
+    : `question: has ${bytes} bytes; at most ${workItemLimits.messageBytes} are kept`;
 }
 
 function referencesProblem(outcome: Outcome): string | null {
