@@ -48,6 +48,15 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: 'prices what an unknown request is known to have used',
+    async run({ ledger }) {
+      await ledger.createAccount({ id: 'a' });
+      const id = await hold(ledger, askCost('a', 1));
+      await ledger.markRequestUnknown(id, used(130));
+      assert.equal((await ledger.readRequest(id))?.chargedCostMicros, 650);
+    },
+  },
+  {
     name: 'takes late usage for an unknown request, also after its account was closed',
     async run({ ledger }) {
       await ledger.createAccount({ id: 'a' });

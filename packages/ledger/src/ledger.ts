@@ -132,7 +132,7 @@ export class Ledger {
 
   /** The request's outcome is not known: its hold stays charged, or more if the usage so far says more. */
   async markRequestUnknown(id: string, usage: SettleInput['usage'] = null): Promise<SettleResult> {
-    return await this.#write((ctx) => markRequestUnknown(ctx, id, usage));
+    return await this.#write((ctx) => markRequestUnknown(ctx, id, usage, costBy(this.#prices)));
   }
 
   async reconcileRequest(id: string, found: ReconcileInput, actor: Actor): Promise<SettleResult> {
