@@ -8,8 +8,11 @@ const selectHistoryForUpdate = `SELECT last_seq AS "lastSeq", visible_from AS "v
   WHERE owner_kind = ? AND owner_id = ? FOR NO KEY UPDATE`;
 const selectVisibleFrom =
   'SELECT visible_from AS "visibleFrom" FROM journal_histories WHERE owner_kind = ? AND owner_id = ?';
-const updateHistory =
-  'UPDATE journal_histories SET last_seq = ?, visible_from = ? WHERE owner_kind = ? AND owner_id = ?';
+const updateHistory = `UPDATE journal_histories SET last_seq = ?, visible_from = ?, turns = turns + ?, tool_calls = tool_calls + ?,
+  failed_tool_calls = failed_tool_calls + ? WHERE owner_kind = ? AND owner_id = ?`;
+const updateTurns = 'UPDATE journal_histories SET turns = turns - 1 WHERE owner_kind = ? AND owner_id = ?';
+const updateToolCalls = `UPDATE journal_histories SET tool_calls = tool_calls - ?, failed_tool_calls = failed_tool_calls - ?
+  WHERE owner_kind = ? AND owner_id = ?`;
 const insertEntry = `INSERT INTO journal_entries
   (owner_kind, owner_id, seq, entry_key, kind, message, input_id, failed, keep_count, turn_id, created_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (owner_kind, owner_id, entry_key) DO NOTHING`;
@@ -23,6 +26,8 @@ const takeBackInputs = `UPDATE journal_entries SET taken_back = 1, entry_key = e
 const giveBackInputs = `UPDATE journal_entries SET taken_back = 0
   WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND taken_back = 1`;
 
+const countShownResults = `SELECT COUNT(*) AS count, COALESCE(SUM(failed), 0) AS failed FROM journal_entries
+  WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND kind = 'tool-result' AND taken_back = 0`;
 const hideOfTurn = 'UPDATE journal_entries SET taken_back = 1 WHERE owner_kind = ? AND owner_id = ? AND turn_id = ?';
 
 /** True for the result of a tool call that failed. */
@@ -55,9 +60,31 @@ export function* appendEntries(
   entries: readonly HistoryEntry[],
   turnId: string | null = null,
 ): Transaction<EntryRange | null> {
+  return yield* append(ctx, owner, entries, { turnId, turns: 0 });
+}
+
+/** The same for a turn that is dispatched with them: it is counted. */
+export function* appendDispatched(
+  ctx: Context,
+  owner: TurnOwner,
+  entries: readonly HistoryEntry[],
+  turnId: string,
+): Transaction<EntryRange | null> {
+  return yield* append(ctx, owner, entries, { turnId, turns: 1 });
+}
+
+function* append(
+  ctx: Context,
+  owner: TurnOwner,
+  entries: readonly HistoryEntry[],
+  { turnId, turns }: { readonly turnId: string | null; readonly turns: 0 | 1 },
+): Transaction<EntryRange | null> {
   let { lastSeq, visibleFrom } = yield* lockHistory(owner);
+  let toolCalls = 0;
+  let failedToolCalls = 0;
   for (const entry of entries) {
     const seq = lastSeq + 1;
+    const failed = tellsFailure(entry) ? 1 : 0;
     const changed = yield* run(insertEntry, [
       owner.kind,
       owner.id,
@@ -66,16 +93,18 @@ export function* appendEntries(
       entry.kind,
       JSON.stringify(entry.message),
       entry.inputId ?? null,
-      tellsFailure(entry) ? 1 : 0,
+      failed,
       entry.keep ?? null,
       turnId,
       ctx.now,
     ]);
     if (changed === 0) continue;
     lastSeq = seq;
+    if (entry.kind === 'tool-result') toolCalls += 1;
+    failedToolCalls += failed;
     if (entry.kind === 'compaction') visibleFrom = yield* firstVisible(owner, visibleFrom);
   }
-  yield* run(updateHistory, [lastSeq, visibleFrom, owner.kind, owner.id]);
+  yield* run(updateHistory, [lastSeq, visibleFrom, turns, toolCalls, failedToolCalls, owner.kind, owner.id]);
   return lastSeq >= visibleFrom ? { from: visibleFrom, to: lastSeq } : null;
 }
 
@@ -108,8 +137,16 @@ export function* takeBack(owner: TurnOwner, turnId: string): Transaction<void> {
   yield* run(takeBackInputs, [owner.kind, owner.id, turnId]);
 }
 
-/** Hides every entry of a turn. */
+/** A turn that was withdrawn before anything left is not counted. */
+export function* uncountTurn(owner: TurnOwner): Transaction<void> {
+  yield* run(updateTurns, [owner.kind, owner.id]);
+}
+
+/** Hides every entry of a turn; the results among them are no longer counted. */
 export function* hideEntries(owner: TurnOwner, turnId: string): Transaction<void> {
+  const shown = yield* one<{ count: number; failed: number }>(countShownResults, [owner.kind, owner.id, turnId]);
+  if (shown !== undefined && shown.count > 0)
+    yield* run(updateToolCalls, [shown.count, shown.failed, owner.kind, owner.id]);
   yield* run(hideOfTurn, [owner.kind, owner.id, turnId]);
 }
 

@@ -13,6 +13,9 @@ export const journalMigrations: MigrationSet = {
           owner_id TEXT NOT NULL,
           last_seq BIGINT NOT NULL,
           visible_from BIGINT NOT NULL,
+          turns BIGINT NOT NULL DEFAULT 0,
+          tool_calls BIGINT NOT NULL DEFAULT 0,
+          failed_tool_calls BIGINT NOT NULL DEFAULT 0,
           PRIMARY KEY (owner_kind, owner_id)
         )`,
         `CREATE TABLE journal_entries (

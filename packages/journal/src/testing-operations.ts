@@ -15,9 +15,9 @@ import {
 } from './operations.js';
 import { deadProcessGroups, findDeadOperations, recoverOperation, recoverOperations, unresolved } from './recovery.js';
 import { countByOwner } from './owner-counts.js';
-import { insertDeniedTurn } from './turns.js';
-import { note, requestOf, type Fixture, type JournalCase } from './testing-fixture.js';
-import type { OperationStatus } from './types.js';
+import { insertDeniedTurn, recordCancelled, recordResponse } from './turns.js';
+import { note, requestOf, responseOf, type Fixture, type JournalCase } from './testing-fixture.js';
+import type { OperationStatus, TurnOwner } from './types.js';
 
 async function inputOf(fixture: Fixture, callIndex = 0): Promise<OperationInput> {
   const turnId = await fixture.answer();
@@ -125,13 +125,37 @@ export const operationCases: readonly JournalCase[] = [
     run: async (fixture) => {
       const { owner } = fixture;
       const turnId = await fixture.answer();
+      const withdrawn = await fixture.dispatch();
+      await fixture.write((ctx) => recordCancelled(ctx, withdrawn, { code: 'aborted', message: 'no' }));
       const denied = { id: 'denied', owner, request: requestOf() };
       await fixture.write((ctx) => insertDeniedTurn(ctx, denied, { code: 'denied', message: 'no' }));
       const results = [resultOf(turnId, 0, 'text'), resultOf(turnId, 1, 'error-text'), note('n')];
       await fixture.write((ctx) => appendEntries(ctx, owner, results));
+      await fixture.write((ctx) => appendEntries(ctx, owner, results));
+      const carried = [resultOf(turnId, 2, 'error-text')];
+      const summary = await fixture.dispatch(carried, { purpose: 'compaction' });
+      await fixture.write((ctx) => recordResponse(ctx, summary, responseOf()));
       const counts = await fixture.read((ctx) => countByOwner(ctx, [owner, { kind: 'run', id: 'none' }]));
-      assert.deepEqual(counts.get(owner.id), { loops: 1, toolCalls: 2, failedToolCalls: 1 });
+      assert.deepEqual(counts.get(owner.id), { loops: 2, toolCalls: 2, failedToolCalls: 1 });
       assert.deepEqual(counts.get('none'), { loops: 0, toolCalls: 0, failedToolCalls: 0 });
+    },
+  },
+  {
+    name: 'a thousand owners are counted by as many statements as ten',
+    run: async (fixture) => {
+      await fixture.answer();
+      const asked = async (size: number): Promise<number> => {
+        const others: TurnOwner[] = Array.from({ length: size - 1 }, (_, index) => ({
+          kind: 'run',
+          id: `other-${index}`,
+        }));
+        const before = fixture.db.statementCount;
+        const counts = await fixture.read((ctx) => countByOwner(ctx, [...others, fixture.owner]));
+        assert.equal(counts.get(fixture.owner.id)?.loops, 1);
+        assert.equal(counts.size, size);
+        return fixture.db.statementCount - before;
+      };
+      assert.equal(await asked(1_000), await asked(10));
     },
   },
   {

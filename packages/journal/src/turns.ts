@@ -1,7 +1,7 @@
 import { one, run, type Context, type Transaction } from '@stint/storage';
 import { responseEntry, type FrozenRequest, type TurnResponse, type Usage } from '@stint/provider-hooks';
 import { JournalError } from './errors.js';
-import { appendEntries, giveBack, hideEntries, takeBack } from './history.js';
+import { appendDispatched, appendEntries, giveBack, hideEntries, takeBack, uncountTurn } from './history.js';
 import { checkTurnStep } from './transitions.js';
 import { lockTurn, type LockedTurn } from './turn-rows.js';
 import type { EntryRange, Resolution, TurnError, TurnOwner, TurnStatus } from './types.js';
@@ -44,7 +44,7 @@ export interface TurnFailure {
  * answered turn carried before. Answers the range it carries. Throws `turn_exists`.
  */
 export function* insertTurn(ctx: Context, input: TurnInput): Transaction<EntryRange | null> {
-  const range = yield* appendEntries(ctx, input.owner, input.request.entries, input.id);
+  const range = yield* appendDispatched(ctx, input.owner, input.request.entries, input.id);
   yield* insertRow(ctx, input, { status: 'dispatching', range, error: null });
   return range;
 }
@@ -175,6 +175,7 @@ function* endWithout(
   if (turn.status === status) return false;
   checkTurnStep(turn.id, turn.status, status);
   yield* takeBack(turn.owner, turn.id);
+  if (status === 'cancelled') yield* uncountTurn(turn.owner);
   const facts = JSON.stringify({ code: error.code, message: error.message });
   yield* run(updateFailure, [
     status,

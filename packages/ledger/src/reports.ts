@@ -3,7 +3,9 @@ import type { StoredEntry } from './entries.js';
 import { type LedgerRequest, requestColumns, requestOf } from './requests.js';
 import { readEntries } from './verify.js';
 
-const mostIds = 200;
+/** How many ids one statement asks for; places that are left over ask for the last of them again, so that SQL texts are few. */
+const sizes = [10, 100, 1_000] as const;
+const mostIds = 1_000;
 
 /** Sums over the requests of one run. */
 export interface RunTotals {
@@ -89,8 +91,14 @@ export function* exportEntries(_ctx: Context, account: string, afterSeq = 0): Tr
 function partsOf(ids: readonly string[]): readonly string[][] {
   const unique = [...new Set(ids)];
   const parts: string[][] = [];
-  for (let start = 0; start < unique.length; start += mostIds) parts.push(unique.slice(start, start + mostIds));
+  for (let start = 0; start < unique.length; start += mostIds)
+    parts.push(filledUp(unique.slice(start, start + mostIds)));
   return parts;
+}
+
+function filledUp(ids: readonly string[]): string[] {
+  const size = sizes.find((each) => each >= ids.length) ?? mostIds;
+  return [...ids, ...Array<string>(size - ids.length).fill(ids.at(-1) ?? '')];
 }
 
 function placeholders(ids: readonly string[]): string {

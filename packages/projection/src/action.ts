@@ -1,7 +1,6 @@
 import {
   actionKindSchema,
   type ActionDetail,
-  type ActionStatistics,
   actionStatusSchema,
   type ActionSummary,
   cutToBytes,
@@ -12,7 +11,7 @@ import {
   workspaceModeSchema,
 } from '@stint/contracts';
 import { jsonSize } from './json-size.js';
-import type { ActionRecord, ActionSources, QuestionRecord, RunCounts, RunRecord } from './records.js';
+import type { ActionCounts, ActionRecord, ActionSources, QuestionRecord, RunCounts, RunRecord } from './records.js';
 import { createRedactor, type RedactionOptions } from './redact.js';
 import { shapeRunDetail, toOutcome, toRunSummary } from './run.js';
 import { TextGate } from './texts.js';
@@ -20,9 +19,12 @@ import { TextGate } from './texts.js';
 /** What an Action's summary is made from. */
 export interface ActionParts {
   readonly action: ActionRecord;
-  /** Of this Action, oldest first. */
-  readonly runs: readonly RunRecord[];
-  readonly runCounts: ReadonlyMap<string, RunCounts>;
+  /** null: it was never begun. */
+  readonly latestRun: RunRecord | null;
+  /** @default it took nothing */
+  readonly latestCounts?: RunCounts | undefined;
+  /** Over its Runs. */
+  readonly counts: ActionCounts;
   /** The one that is asked now. */
   readonly question: QuestionRecord | null;
   readonly maximumAttempts: number | null;
@@ -45,9 +47,8 @@ export function toActionOutcome({ action }: ActionParts, gate: TextGate): Outcom
 
 /** The step without its outcome. */
 export function toActionShell(parts: ActionParts, gate: TextGate): ActionSummary {
-  const { action, question, maximumAttempts, runs } = parts;
+  const { action, question, maximumAttempts, latestRun } = parts;
   const cutsBefore = gate.cutCount;
-  const latestRun = runs.at(-1);
   const brief = {
     objective: gate.text(action.objective),
     approach: gate.text(action.approach),
@@ -72,9 +73,9 @@ export function toActionShell(parts: ActionParts, gate: TextGate): ActionSummary
     },
     question: question === null ? null : gate.text(question.text),
     reason: toReason(action, gate),
-    latestRun: latestRun === undefined ? null : toRunSummary(latestRun, gate, parts.runCounts.get(latestRun.id)),
+    latestRun: latestRun === null ? null : toRunSummary(latestRun, gate, parts.latestCounts),
     outcome: null,
-    statistics: toActionStatistics(runs, parts.runCounts),
+    statistics: { ...parts.counts },
     createdAt: action.createdAt,
     updatedAt: action.updatedAt,
     truncated: gate.cutCount > cutsBefore,
@@ -91,18 +92,26 @@ function toReason(action: ActionRecord, gate: TextGate): ActionSummary['reason']
   return null;
 }
 
-function toActionStatistics(runs: readonly RunRecord[], runCounts: ReadonlyMap<string, RunCounts>): ActionStatistics {
-  const sum = { runs: runs.length, requests: 0, tokens: 0, loops: 0, toolCalls: 0, failedToolCalls: 0 };
-  for (const { id } of runs) {
-    const counts = runCounts.get(id);
-    if (counts === undefined) continue;
-    sum.requests += counts.requests;
-    sum.tokens += counts.tokens;
-    sum.loops += counts.loops;
-    sum.toolCalls += counts.toolCalls;
-    sum.failedToolCalls += counts.failedToolCalls;
-  }
-  return sum;
+/** Of an Action without Runs. */
+export const noCounts: ActionCounts = Object.freeze({
+  runs: 0,
+  requests: 0,
+  tokens: 0,
+  loops: 0,
+  toolCalls: 0,
+  failedToolCalls: 0,
+});
+
+/** The sum with one Run more. */
+export function addRun(sum: ActionCounts, counts: RunCounts | undefined): ActionCounts {
+  return {
+    runs: sum.runs + 1,
+    requests: sum.requests + (counts?.requests ?? 0),
+    tokens: sum.tokens + (counts?.tokens ?? 0),
+    loops: sum.loops + (counts?.loops ?? 0),
+    toolCalls: sum.toolCalls + (counts?.toolCalls ?? 0),
+    failedToolCalls: sum.failedToolCalls + (counts?.failedToolCalls ?? 0),
+  };
 }
 
 /** One Action with its Runs, newest first, at most 512 KiB of JSON. Older Runs are cut first, and counted. */
@@ -129,11 +138,11 @@ const LIST_ROOM = 256;
 
 function actionPartsOf(sources: ActionSources): ActionParts {
   const { action, runs, question, subject } = sources;
-  const counted = runs.flatMap(({ run, counts }) => (counts === undefined ? [] : [[run.id, counts] as const]));
   return {
     action,
-    runs: runs.map(({ run }) => run).toReversed(),
-    runCounts: new Map(counted),
+    latestRun: runs[0]?.run ?? null,
+    latestCounts: runs[0]?.counts,
+    counts: runs.reduce((sum, { counts }) => addRun(sum, counts), noCounts),
     question,
     maximumAttempts: subject?.maximum ?? null,
   };

@@ -1,7 +1,8 @@
 import { executionControlSchema } from '@stint/contracts';
 import { expect, test } from 'vitest';
+import { addRun, noCounts } from './action.js';
 import { toExecutionControl, toExecutionStatistics } from './execution.js';
-import { sampleAccount, sampleRun, sampleTotals } from './sources.test.helper.js';
+import { sampleAccount, sampleTotals } from './sources.test.helper.js';
 
 test('spent, held and unknown add up to what is charged', () => {
   const control = toExecutionControl(sampleAccount());
@@ -53,15 +54,12 @@ test('subjects past the bound are counted, and the last attempt is told', () => 
 
 test("an item's requests and tokens are the ledger's, its loops and calls the sum of its Runs", () => {
   const counts = { requests: 2, tokens: 100, loops: 2, toolCalls: 5, failedToolCalls: 1 };
-  const runs = [sampleRun('r1', 'a'), sampleRun('r2', 'b'), sampleRun('r3', 'b')];
-  const statistics = toExecutionStatistics(
-    sampleAccount(),
-    runs,
-    new Map([
-      ['r1', counts],
-      ['r2', counts],
-    ]),
-  );
+  const once = addRun(noCounts, counts);
+  const actionCounts = new Map([
+    ['a', once],
+    ['b', addRun(once, undefined)],
+  ]);
+  const statistics = toExecutionStatistics(sampleAccount(), actionCounts);
   expect(statistics).toMatchObject({ runs: 3, loops: 4, toolCalls: 10, failedToolCalls: 2 });
   expect(statistics.total.tokens).toBe(5_000);
   expect(statistics.byKind).toEqual([{ kind: 'action', requests: 10, tokens: 5_000, costMicros: 900 }]);

@@ -7,7 +7,7 @@ import {
   type ExecutionStatistics,
   type StopReason,
 } from '@stint/contracts';
-import type { AccountRecord, RunCounts, RunRecord, StopReasonRecord, TotalsRecord } from './records.js';
+import type { AccountRecord, ActionCounts, StopReasonRecord, TotalsRecord } from './records.js';
 
 const MAX_KINDS = 16;
 
@@ -43,15 +43,14 @@ export function toExecutionControl(account: AccountRecord): ExecutionControl {
 /** What an item took. Tokens and requests are the ledger's, so that Coordinator and unknown requests are in; loops and calls are counted over Runs. */
 export function toExecutionStatistics(
   account: AccountRecord,
-  runs: readonly RunRecord[],
-  runCounts: ReadonlyMap<string, RunCounts>,
+  actionCounts: ReadonlyMap<string, ActionCounts>,
 ): ExecutionStatistics {
+  let runs = 0;
   let loops = 0;
   let toolCalls = 0;
   let failedToolCalls = 0;
-  for (const { id } of runs) {
-    const counts = runCounts.get(id);
-    if (counts === undefined) continue;
+  for (const counts of actionCounts.values()) {
+    runs += counts.runs;
     loops += counts.loops;
     toolCalls += counts.toolCalls;
     failedToolCalls += counts.failedToolCalls;
@@ -60,7 +59,7 @@ export function toExecutionStatistics(
     total: chargedOf(account.usage),
     byKind: toBreakdown(account),
     unmeasuredRequests: account.usage.unpriced,
-    runs: runs.length,
+    runs,
     loops,
     toolCalls,
     failedToolCalls,

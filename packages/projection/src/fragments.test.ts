@@ -7,11 +7,11 @@ const counts = { requests: 1, tokens: 2, loops: 3, toolCalls: 4, failedToolCalls
 const attention = { code: 'question', message: 'm', command: 'c', ref: null };
 
 function parts(over: Partial<ActionParts> = {}): ActionParts {
-  const run = sampleRun('r1', 'look');
   return {
     action: sampleAction('look'),
-    runs: [run],
-    runCounts: new Map([['r1', counts]]),
+    latestRun: sampleRun('r1', 'look'),
+    latestCounts: counts,
+    counts: { ...counts, runs: 1 },
     question: null,
     maximumAttempts: 3,
     ...over,
@@ -30,9 +30,10 @@ test.each([
   ['time', parts({ action: sampleAction('look', { updatedAt: 9 }) })],
   ['maximum of attempts', parts({ maximumAttempts: 4 })],
   ['question', parts({ question: { id: 'q', actionId: `${ITEM_ID}/look`, runId: null, text: 't', askedAt: 1 } })],
-  ['latest Run', parts({ runs: [sampleRun('r1', 'look', { status: 'completed', endedAt: 2 })] })],
-  ['number of Runs', parts({ runs: [sampleRun('r0', 'look'), sampleRun('r1', 'look')] })],
-  ['counts of a Run', parts({ runCounts: new Map([['r1', { ...counts, tokens: 9 }]]) })],
+  ['latest Run', parts({ latestRun: sampleRun('r1', 'look', { status: 'completed', endedAt: 2 }) })],
+  ['number of Runs', parts({ counts: { ...counts, runs: 2 } })],
+  ['counts of the latest Run', parts({ latestCounts: { ...counts, toolCalls: 9 } })],
+  ['counts of all Runs', parts({ counts: { ...counts, runs: 1, tokens: 9 } })],
 ])('a change of %s makes another key', (_name, changed) => {
   expect(fragmentKey(changed)).not.toBe(fragmentKey(parts()));
 });

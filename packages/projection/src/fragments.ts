@@ -71,13 +71,19 @@ export interface FragmentStore {
 /**
  * A short text that differs whenever the Action's summary would. Long texts are covered by what identifies them: the brief by its hash, the outcome by its Run, the question by its id.
  */
-export function fragmentKey({ action, runs, runCounts, question, maximumAttempts }: ActionParts): string {
-  const counts = runs.map(({ id }) => runCounts.get(id));
-  const latest = runs.at(-1);
+export function fragmentKey({
+  action,
+  latestRun,
+  latestCounts,
+  counts,
+  question,
+  maximumAttempts,
+}: ActionParts): string {
   return JSON.stringify([
     [action.status, action.generation, action.specHash, action.attempts, maximumAttempts, action.outcomeRunId],
     [action.updatedAt, action.dependencies, action.attention, action.closingReason, question?.id],
-    [runs.length, latest?.id, latest?.status, latest?.endedAt, latest?.reason],
-    counts.map((count) => count && [count.requests, count.tokens, count.loops, count.toolCalls, count.failedToolCalls]),
+    [latestRun?.id, latestRun?.status, latestRun?.endedAt, latestRun?.reason],
+    [latestCounts?.loops, latestCounts?.toolCalls, latestCounts?.failedToolCalls],
+    [counts.runs, counts.requests, counts.tokens, counts.loops, counts.toolCalls, counts.failedToolCalls],
   ]);
 }

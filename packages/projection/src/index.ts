@@ -1,4 +1,4 @@
-export { toActionDetail } from './action.js';
+export { addRun, noCounts, toActionDetail } from './action.js';
 export { type EventSources, toEvent } from './event.js';
 export { toExecutionControl, toExecutionStatistics } from './execution.js';
 export { ActionFragment, type FragmentStore } from './fragments.js';
@@ -8,6 +8,7 @@ export { toMessagePage } from './messages.js';
 export { toPlainJson } from './plain-json.js';
 export type {
   AccountRecord,
+  ActionCounts,
   ActionInputRecord,
   ActionRecord,
   ActionSources,

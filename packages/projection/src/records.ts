@@ -114,7 +114,7 @@ export interface ActionInputRecord {
 export interface ItemRecords {
   readonly item: ItemRecord;
   readonly actions: readonly ActionRecord[];
-  /** Oldest first. */
+  /** Oldest first: at least the newest of each Action and those that the final result names as evidence. */
   readonly runs: readonly RunRecord[];
   /** The newest ones, oldest first. */
   readonly messages: readonly MessageRecord[];
@@ -262,6 +262,11 @@ export interface RunCounts {
   readonly failedToolCalls: number;
 }
 
+/** What all Runs of one Action took together. */
+export interface ActionCounts extends RunCounts {
+  readonly runs: number;
+}
+
 export interface EventRecord {
   readonly itemId: string;
   readonly seq: number;
@@ -279,8 +284,10 @@ export interface WorkItemSources {
   /** Status and attention as readers see them, a budget stop included. @default those of the item */
   readonly derived?: { readonly status: string; readonly attention: AttentionRecord | null };
   readonly account: AccountRecord;
-  /** By Run id; a Run without an entry took nothing. */
+  /** By the ids of the Runs in `records`; a Run without an entry took nothing. */
   readonly runCounts: ReadonlyMap<string, RunCounts>;
+  /** By Action id, over all its Runs, read or not; an Action without an entry had none. */
+  readonly actionCounts: ReadonlyMap<string, ActionCounts>;
   /** Turns and operations whose outcome nobody knows. */
   readonly unknownTurns: readonly TurnRecord[];
   readonly unknownOperations: readonly OperationRecord[];

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type {
   AccountRecord,
+  ActionCounts,
   ActionRecord,
   ItemRecord,
   MessageRecord,
@@ -138,6 +139,7 @@ export function sampleSources(over: Partial<WorkItemSources['records']> = {}): W
     },
     account: sampleAccount(),
     runCounts: new Map<string, RunCounts>(),
+    actionCounts: new Map<string, ActionCounts>(),
     unknownTurns: [],
     unknownOperations: [],
   };

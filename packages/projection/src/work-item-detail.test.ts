@@ -1,6 +1,7 @@
 import { MAX_DTO_BYTES, workItemDetailSchema, workItemSummarySchema, type WorkItemDetail } from '@stint/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { noCounts } from './action.js';
 import { fillDetail } from './detail-budget.js';
 import { ActionFragment } from './fragments.js';
 import type { OutcomeRecord, WorkItemSources } from './records.js';
@@ -163,7 +164,7 @@ test('each budget from large to tiny leaves out one step more, down to the minim
   const gate = new TextGate(createRedactor({ workspaceRoot: null }));
   const { actions, runs } = sources.records;
   const fragments = actions.map((action, index) => {
-    const parts = { action, runs: [runs[index] ?? sampleRun('r', 'x')], runCounts: new Map(), question: null };
+    const parts = { action, latestRun: runs[index] ?? sampleRun('r', 'x'), counts: noCounts, question: null };
     return new ActionFragment('', { ...parts, maximumAttempts: null }, gate.fork());
   });
   const messages = [sampleMessage(1, 'hello'), sampleMessage(2, 'm'.repeat(9_000))];

@@ -6,7 +6,7 @@ import {
   type WorkItemDetail,
   workItemStatusSchema,
 } from '@stint/contracts';
-import type { ActionParts } from './action.js';
+import { type ActionParts, noCounts } from './action.js';
 import { fillDetail } from './detail-budget.js';
 import { createEvidenceLookup } from './evidence.js';
 import { toExecutionControl, toExecutionStatistics } from './execution.js';
@@ -14,7 +14,7 @@ import { toFinalResult } from './final-result.js';
 import { ActionFragment, fragmentKey, type FragmentStore } from './fragments.js';
 import { toGoalProgress } from './goal-progress.js';
 import { toNeeds } from './needs.js';
-import type { ActionRecord, ItemRecord, RunRecord, WorkItemSources } from './records.js';
+import type { ActionRecord, ItemRecord, WorkItemSources } from './records.js';
 import { createRedactor } from './redact.js';
 import { TextGate } from './texts.js';
 import { toOperationSummary, toTurnSummary } from './turn.js';
@@ -29,7 +29,7 @@ export interface DetailOptions extends ProjectionOptions {
 
 /** One WorkItem whole, at most 512 KiB of JSON, every cut counted; see `fillDetail` for what is left out first. */
 export function toWorkItemDetail(sources: WorkItemSources, options: DetailOptions = {}): WorkItemDetail {
-  const { records, account, runCounts } = sources;
+  const { records, account } = sources;
   const { item, runs } = records;
   const gate = new TextGate(createRedactor({ ...options, workspaceRoot: item.workDir }));
   const evidenceOf = createEvidenceLookup(records.actions, runs);
@@ -57,7 +57,7 @@ export function toWorkItemDetail(sources: WorkItemSources, options: DetailOption
     unknownOperations: gate.list(sources.unknownOperations, DTO_LIMITS.maxNeeds, (one) =>
       toOperationSummary(one, gate),
     ),
-    statistics: toExecutionStatistics(account, runs, runCounts),
+    statistics: toExecutionStatistics(account, sources.actionCounts),
     control: toExecutionControl(account),
     finalResult:
       item.finalResult === null
@@ -92,15 +92,17 @@ function toContract(item: ItemRecord, gate: TextGate): Contract {
 }
 
 function toFragments(sources: WorkItemSources, gate: TextGate, store: FragmentStore | undefined): ActionFragment[] {
-  const { records, account, runCounts } = sources;
-  const runsOfAction = groupByAction(records.runs);
+  const { records, account, runCounts, actionCounts } = sources;
+  const latestRuns = new Map(records.runs.map((run) => [run.actionId, run]));
   const questions = new Map(records.openQuestions.map((question) => [question.actionId, question]));
   const maxima = new Map(account.subjects.map(({ subject, maximum }) => [subject, maximum]));
   return records.actions.map((action) => {
-    const runs = runsOfAction.get(action.id) ?? [];
+    const latestRun = latestRuns.get(action.id) ?? null;
+    const latestCounts = latestRun === null ? undefined : runCounts.get(latestRun.id);
+    const counts = actionCounts.get(action.id) ?? noCounts;
     const maximumAttempts = maxima.get(action.id) ?? account.limits.maxAttempts ?? null;
     const question = questions.get(action.id) ?? null;
-    return toFragment({ action, runs, runCounts, question, maximumAttempts }, gate, store);
+    return toFragment({ action, latestRun, latestCounts, counts, question, maximumAttempts }, gate, store);
   });
 }
 
@@ -111,16 +113,6 @@ function toFragment(parts: ActionParts, gate: TextGate, store: FragmentStore | u
   const fragment = new ActionFragment(key, parts, gate.fork());
   store?.set(parts.action.id, fragment);
   return fragment;
-}
-
-function groupByAction(runs: readonly RunRecord[]): ReadonlyMap<string, RunRecord[]> {
-  const groups = new Map<string, RunRecord[]>();
-  for (const run of runs) {
-    const group = groups.get(run.actionId);
-    if (group === undefined) groups.set(run.actionId, [run]);
-    else group.push(run);
-  }
-  return groups;
 }
 
 function currentActionOf(actions: readonly ActionRecord[]): string | null {

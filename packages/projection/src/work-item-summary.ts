@@ -19,7 +19,7 @@ export type ProjectionOptions = Omit<RedactionOptions, 'workspaceRoot'>;
 
 /** One WorkItem as the board shows it. */
 export function toWorkItemSummary(sources: WorkItemSources, options: ProjectionOptions = {}): WorkItemSummary {
-  const { item, actions, runs } = sources.records;
+  const { item, actions } = sources.records;
   const gate = new TextGate(createRedactor({ ...options, workspaceRoot: item.workDir }));
   const { needs, omittedNeedCount } = toNeeds(sources, gate);
   return {
@@ -38,7 +38,7 @@ export function toWorkItemSummary(sources: WorkItemSources, options: ProjectionO
     coordinator: toCoordinatorStatus(sources),
     needCount: needs.length + omittedNeedCount,
     need: needs[0] ?? null,
-    statistics: toExecutionStatistics(sources.account, runs, sources.runCounts),
+    statistics: toExecutionStatistics(sources.account, sources.actionCounts),
     control: toExecutionControl(sources.account),
     lastEventSeq: item.lastEventSeq,
   };

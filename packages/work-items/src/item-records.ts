@@ -26,6 +26,10 @@ const selectActions = 'SELECT * FROM work_actions WHERE item_id = ? ORDER BY ord
 const selectRun = 'SELECT * FROM work_runs WHERE id = ?';
 const selectRunsOfAction = 'SELECT * FROM work_runs WHERE action_id = ? ORDER BY started_at, id';
 const selectRuns = 'SELECT * FROM work_runs WHERE item_id = ? ORDER BY started_at, id';
+const selectNewestRuns = `SELECT r.* FROM work_actions a JOIN work_runs r ON r.id =
+  (SELECT n.id FROM work_runs n WHERE n.action_id = a.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)
+  WHERE a.item_id = ? ORDER BY r.started_at, r.id`;
+const selectRunIds = `SELECT id, action_id AS "actionId" FROM work_runs WHERE item_id = ? ORDER BY started_at, id`;
 const selectMessages = 'SELECT * FROM work_messages WHERE item_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?';
 const countMessages = 'SELECT COUNT(*) AS count FROM work_messages WHERE item_id = ?';
 const selectOpenQuestions = "SELECT * FROM work_questions WHERE item_id = ? AND status = 'asked' ORDER BY asked_at, id";
@@ -42,7 +46,7 @@ export interface ItemRecords {
   readonly item: WorkItem;
   /** In the order they were planned. */
   readonly actions: readonly Action[];
-  /** Oldest first. */
+  /** Oldest first: all, or those that were asked for. */
   readonly runs: readonly Run[];
   /** The newest ones, oldest first. */
   readonly messages: readonly Message[];
@@ -63,16 +67,23 @@ export interface WorkspaceHold {
   readonly owner: string;
 }
 
+export interface ItemRecordsOptions {
+  readonly messageLimit?: number;
+  readonly messagesBefore?: number;
+  readonly runs?: 'all' | 'newest';
+}
+
 /**
  * Reads one item whole; undefined if there is none.
  *
  * @param options.messageLimit newest messages answered. @default 100
  * @param options.messagesBefore only messages with a smaller `seq`. @default all
+ * @param options.runs `newest`: the last Run of each Action and those that the final result names as evidence. @default `all`
  */
 export function* readItemRecords(
   ctx: Context,
   itemId: string,
-  options: { readonly messageLimit?: number; readonly messagesBefore?: number } = {},
+  options: ItemRecordsOptions = {},
 ): Transaction<ItemRecords | undefined> {
   const item = yield* getWorkItem(ctx, itemId);
   if (item === undefined) return undefined;
@@ -83,7 +94,8 @@ export function* readItemRecords(
   return {
     item,
     actions: yield* listActions(ctx, itemId),
-    runs: (yield* all<StoredRow>(selectRuns, [itemId])).map(toRun),
+    runs:
+      options.runs === 'newest' ? yield* newestRuns(item) : (yield* all<StoredRow>(selectRuns, [itemId])).map(toRun),
     messages: messages.map(toMessage).toReversed(),
     messageCount: Number(counted?.count ?? 0),
     openQuestions: (yield* all<StoredRow>(selectOpenQuestions, [itemId])).map(toQuestion),
@@ -92,6 +104,18 @@ export function* readItemRecords(
     thinkingTurn: thinking === undefined ? null : toCoordinatorTurn(thinking),
     holds: yield* listHolds(itemId),
   };
+}
+
+function* newestRuns({ id, finalResult }: WorkItem): Transaction<readonly Run[]> {
+  const runs = (yield* all<StoredRow>(selectNewestRuns, [id])).map(toRun);
+  const named = new Set(finalResult?.criteria.flatMap(({ evidenceRunIds }) => evidenceRunIds));
+  for (const run of runs) named.delete(run.id);
+  if (named.size === 0) return runs;
+  for (const runId of named) {
+    const row = yield* one<StoredRow>(selectRun, [runId]);
+    if (row !== undefined) runs.push(toRun(row));
+  }
+  return runs.toSorted((left, right) => left.startedAt - right.startedAt || (left.id < right.id ? -1 : 1));
 }
 
 function* listHolds(itemId: string): Transaction<readonly WorkspaceHold[]> {
@@ -114,6 +138,14 @@ export function* listActions(_ctx: Context, itemId: string): Transaction<readonl
 export function* getRun(_ctx: Context, runId: string): Transaction<Run | undefined> {
   const row = yield* one<StoredRow>(selectRun, [runId]);
   return row === undefined ? undefined : toRun(row);
+}
+
+/** All Runs of an item by their ids, oldest first, read from an index alone. */
+export function* listRunIds(
+  _ctx: Context,
+  itemId: string,
+): Transaction<readonly { readonly id: string; readonly actionId: string }[]> {
+  return yield* all<{ id: string; actionId: string }>(selectRunIds, [itemId]);
 }
 
 /** Runs of one Action, oldest first. */

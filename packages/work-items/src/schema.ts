@@ -93,8 +93,8 @@ export const workItemsMigrations: MigrationSet = {
           CHECK ((status = 'running') = (ended_at IS NULL))
         )`,
         "CREATE UNIQUE INDEX work_runs_one_running ON work_runs (action_id) WHERE status = 'running'",
-        'CREATE INDEX work_runs_by_action ON work_runs (action_id, started_at)',
-        'CREATE INDEX work_runs_by_item ON work_runs (item_id, started_at)',
+        'CREATE INDEX work_runs_by_action ON work_runs (action_id, started_at, id)',
+        'CREATE INDEX work_runs_by_item ON work_runs (item_id, started_at, id, action_id)',
         'CREATE INDEX work_runs_by_status ON work_runs (status, owner)',
         `CREATE TABLE work_holds (
           workspace_key TEXT PRIMARY KEY,
