@@ -4,6 +4,7 @@ import type { Context, Transaction } from '@stint/storage';
 import { checkCoordinatorFence, type CoordinatorFence, failCoordinatorTurn, type TurnFailure } from '@stint/work-items';
 import { accountOf } from './account.js';
 import { driverOf } from './apply-decision.js';
+import { causedByStore, storeRetryMs } from './error-causes.js';
 import { meaningOf } from './refusals.js';
 import { settleDangling } from './settle-dangling.js';
 import { denialOf } from './turn-hooks.js';
@@ -30,6 +31,7 @@ function* failureOf(ctx: Context, itemId: string, { error, stopped }: TurnTroubl
   if (denial !== null) return deniedFailure(ctx, denial);
   if (stopped)
     return { code: 'stopped', message: 'The work was stopped while the Coordinator was thinking.', retryAt: ctx.now };
+  if (causedByStore(error)) return { code: 'store_failed', message: storeMessage, retryAt: ctx.now + storeRetryMs };
   if (isPermanent(error)) return { code: 'provider', message: permanentMessage, retryAt: null };
   if (!isProviderError(error)) return { code: 'coordinator_failed', message: unexpectedMessage, retryAt: null };
   const { retryAfter } = yield* recordFailure(ctx, accountOf(itemId), driverOf(itemId));
@@ -44,6 +46,8 @@ function deniedFailure(ctx: Context, reason: RefusalReason): TurnFailure {
   if (meaning === 'passing') return { code: 'budget', message, retryAt: retryAfter ?? ctx.now + 250 };
   return { code: 'resource_limit', message, retryAt: null };
 }
+
+const storeMessage = 'The store could not be written; the Coordinator thinks again when it can be.';
 
 const permanentMessage = 'The model of this item cannot be used: check its name, its key and the size of its context.';
 

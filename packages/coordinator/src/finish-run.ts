@@ -13,13 +13,15 @@ import {
 } from '@stint/work-items';
 import { accountOf } from './account.js';
 import type { Outcome } from './outcome.js';
-import { runEndingOf, temporaryRefusal, unstartedEnding } from './run-ending.js';
+import { runEndingOf, storeFailed, temporaryRefusal, unstartedEnding } from './run-ending.js';
 import { settleDangling } from './settle-dangling.js';
 
 /** How a Run's loop ended, and what it handed over. */
 export interface LoopEnd {
   readonly end: RunEnd;
   readonly outcome: Outcome | null;
+  /** Stores the ends of operations that could not be stored when they ended. */
+  readonly settleOperations: (ctx: Context) => Transaction<void>;
 }
 
 /**
@@ -29,11 +31,12 @@ export interface LoopEnd {
 export function* finishRun(
   ctx: Context,
   claimed: ClaimedAction,
-  { end, outcome }: LoopEnd,
+  { end, outcome, settleOperations }: LoopEnd,
 ): Transaction<EndRunResult | null> {
   const { fence, action } = claimed;
   if (!(yield* checkRunFence(ctx, fence))) return null;
   yield* settleDangling(ctx, ownerOf(fence));
+  yield* settleOperations(ctx);
   const refusalsInARow = yield* countRefusals(ctx, action.id);
   const unknownOperations = yield* unknownOperationsOf(ctx, fence);
   const ending = runEndingOf({ end, outcome, refusalsInARow, unknownOperations, now: ctx.now });
@@ -52,8 +55,7 @@ export function* endUnstarted(ctx: Context, fence: RunFence, error: unknown): Tr
 export function* putRunBack(ctx: Context, fence: RunFence): Transaction<EndRunResult | null> {
   if (!(yield* checkRunFence(ctx, fence))) return null;
   yield* settleDangling(ctx, ownerOf(fence));
-  const reason = { code: 'store_failed', message: 'The store could not be written; the Run goes on where it was.' };
-  return yield* endRun(ctx, fence, { status: 'deferred', reason, notBefore: ctx.now });
+  return yield* endRun(ctx, fence, storeFailed(ctx.now));
 }
 
 function ownerOf({ runId }: RunFence): TurnOwner {

@@ -60,7 +60,8 @@ async function driveToEnd(services: Services, claimed: ClaimedAction, drive: Dri
     const end = await runLoop(services, claimed, drive, state);
     services.gate('outcome:before');
     const { outcome } = run.collector;
-    const result = await services.db.write((ctx) => finishRun(ctx, claimed, { end, outcome }));
+    const { settleOperations } = run.operations;
+    const result = await services.db.write((ctx) => finishRun(ctx, claimed, { end, outcome, settleOperations }));
     services.gate('outcome:after');
     if (result === null || result.ended || result.reason === 'stale') return;
     run.collector.outcome = null;

@@ -1,6 +1,7 @@
 import { EngineError, type RunEnd } from '@stint/engine';
 import type { RefusalReason } from '@stint/ledger';
 import { ProviderError, type ProviderErrorCode } from '@stint/provider-hooks';
+import { StoreError } from '@stint/storage';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from './outcome.js';
 import { mostRefusalsInARow, type RunEndFacts, runEndingOf } from './run-ending.js';
@@ -85,6 +86,19 @@ describe('the end of a Run', () => {
     expect(provider('bad_request')).toMatchObject({ status: 'failed', reason: { code: 'bad_request' } });
     for (const code of ['unauthorized', 'overloaded', 'failed', 'connection'] as const)
       expect(JSON.stringify(provider(code, true))).not.toMatch(/sk-123|home/u);
+  });
+
+  it('is put off when the store failed, wherever the loop noticed it, and a failure when a statement was wrong (case L05)', () => {
+    const later = { status: 'deferred', reason: { code: 'store_failed' }, notBefore: now + 1_000 };
+    const busy = new StoreError('store_busy', 'The store is busy.');
+    const denial = new ProviderError('denied', 'denied', { cause: busy });
+    expect(runEndingOf(facts({ reason: 'denied', error: denial }))).toMatchObject(later);
+    for (const code of ['store_full', 'store_conflict', 'commit_unknown'] as const) {
+      const error = new EngineError('hook_failed', 'operationEnd failed', { cause: new StoreError(code, code) });
+      expect(runEndingOf(facts({ error }))).toMatchObject(later);
+    }
+    const wrong = new EngineError('hook_failed', 'failed', { cause: new StoreError('statement_failed', 'syntax') });
+    expect(runEndingOf(facts({ error: wrong }))).toMatchObject({ status: 'failed', reason: { code: 'hook_failed' } });
   });
 
   it('waits for a person when a tool ran out of time', () => {

@@ -2,6 +2,7 @@ import type { RunEnd } from '@stint/engine';
 import { isProviderError, type ProviderErrorCode } from '@stint/provider-hooks';
 import type { RefusalReason } from '@stint/ledger';
 import type { RunEnding, RunReason, Unresolved } from '@stint/work-items';
+import { causedByStore, causesOf, storeRetryMs } from './error-causes.js';
 import { isCoordinatorError } from './errors.js';
 import { handedOver, type Outcome } from './outcome.js';
 import { meaningOf } from './refusals.js';
@@ -31,6 +32,7 @@ export function runEndingOf(facts: RunEndFacts): RunEnding | null {
   if (causedByLostLease(end.error)) return null;
   const denial = denialOf(end.error);
   if (denial !== null) return deniedEnding(denial, facts);
+  if (causedByStore(end.error)) return storeFailed(facts.now + storeRetryMs);
   switch (end.reason) {
     case 'ended_by_tool':
     case 'completed':
@@ -48,9 +50,7 @@ export function runEndingOf(facts: RunEndFacts): RunEnding | null {
 }
 
 function causedByLostLease(error: unknown): boolean {
-  for (let inner = error, depth = 0; inner instanceof Error && depth < 8; inner = inner.cause, depth += 1)
-    if (isCoordinatorError(inner) && inner.code === 'lease_lost') return true;
-  return false;
+  return [...causesOf(error)].some((cause) => isCoordinatorError(cause) && cause.code === 'lease_lost');
 }
 
 function endingOfOutcome(outcome: Outcome): RunEnding {
@@ -131,7 +131,12 @@ function unknownTool(unresolved: readonly Unresolved[]): RunEnding {
   return unresolved.length === 0 ? { status: 'failed', reason } : { status: 'outcome_unknown', reason, unresolved };
 }
 
-function deferred(code: string, message: string, notBefore: number): RunEnding {
+/** The store could not be written: the Run goes on where it was, in the same attempt. */
+export function storeFailed(notBefore: number): Extract<RunEnding, { status: 'deferred' }> {
+  return deferred('store_failed', 'The store could not be written; the Run goes on where it was.', notBefore);
+}
+
+function deferred(code: string, message: string, notBefore: number): Extract<RunEnding, { status: 'deferred' }> {
   return { status: 'deferred', reason: { code, message }, notBefore };
 }
 

@@ -20,6 +20,8 @@ export interface RunOperations {
   operationStart(call: EngineToolCall): Promise<void>;
   /** After it. What came after the lease was lost is kept beside the history and counts for nothing. */
   operationEnd(call: EngineToolCall, outcome: OperationOutcome): Promise<void>;
+  /** Stores the ends that `operationEnd` could not store: the store failed, but what the tools did is known here. */
+  readonly settleOperations: (ctx: Context) => Transaction<void>;
   /** Before a command of a call begins: its process group is stored, so that a crash cannot leave it running. */
   onProcess(call: EngineToolCall, process: ProcessRecord): Promise<void>;
   /** Wraps tools so that calls without operation reach their gate points too. */
@@ -34,6 +36,7 @@ export interface RunOperationsOptions {
 
 export function createRunOperations({ db, fence, gate }: RunOperationsOptions): RunOperations {
   const owner: TurnOwner = { kind: 'run', id: fence.runId };
+  const unstored = new Set<KnownEnd>();
   return {
     async operationStart(call) {
       gate('tool:before');
@@ -46,11 +49,19 @@ export function createRunOperations({ db, fence, gate }: RunOperationsOptions): 
     async operationEnd(call, { result, effect, entry }) {
       gate('operation:done');
       const key = keyOf(call);
+      const known: KnownEnd = { key, effect, entry };
+      unstored.add(known);
       await db.write(function* (ctx) {
         const kept = yield* underFence(ctx, fence, () => endOperation(ctx, key, { effect, entry }));
         if (!kept) yield* keepLate(ctx, key, { effect, output: result.output });
       });
+      unstored.delete(known);
       gate('tool:after');
+    },
+    *settleOperations(ctx) {
+      for (const { key, effect, entry } of unstored) {
+        if (yield* isRunning(ctx, key)) yield* endOperation(ctx, key, { effect, entry });
+      }
     },
     async onProcess(call, record) {
       const group = { ...record };
@@ -68,6 +79,13 @@ export function createRunOperations({ db, fence, gate }: RunOperationsOptions): 
   };
 }
 
+/** What a call did and said, kept until it is stored. */
+interface KnownEnd {
+  readonly key: OperationKey;
+  readonly effect: OperationOutcome['effect'];
+  readonly entry: OperationOutcome['entry'];
+}
+
 async function runObserved(call: PreparedCall, context: CallContext, gate: Gate): Promise<ToolResult> {
   gate('tool:before');
   const running = call.run(context);
@@ -83,9 +101,13 @@ function* keepLate(
   key: OperationKey,
   { effect, output }: { readonly effect: OperationOutcome['effect']; readonly output: string },
 ): Transaction<void> {
-  const operation = (yield* readOperations(ctx, key.turnId)).find(({ callIndex }) => callIndex === key.callIndex);
-  if (operation?.status === 'running') yield* endOperation(ctx, key, { effect });
+  if (yield* isRunning(ctx, key)) yield* endOperation(ctx, key, { effect });
   yield* recordLateResult(ctx, key, output);
+}
+
+function* isRunning(ctx: Context, { turnId, callIndex }: OperationKey): Transaction<boolean> {
+  const operations = yield* readOperations(ctx, turnId);
+  return operations.some((operation) => operation.callIndex === callIndex && operation.status === 'running');
 }
 
 /** Runs the body if the Run is still the current one. Answers whether it was. */

@@ -34,6 +34,7 @@ import type {
   TurnResponse,
 } from '@stint/provider-hooks';
 import type { Context, Database, Gate, Transaction } from '@stint/storage';
+import { causesOf } from './error-causes.js';
 import { CoordinatorError } from './errors.js';
 import { claimLost } from './watch-claim.js';
 import type { Hold, Pricing } from './pricing.js';
@@ -81,8 +82,7 @@ export class TurnDenied extends CoordinatorError {
 
 /** The refusal behind an error, however many errors wrap it; null if none does. */
 export function denialOf(error: unknown): RefusalReason | null {
-  for (let inner = error, depth = 0; inner instanceof Error && depth < 8; inner = inner.cause, depth += 1)
-    if (inner instanceof TurnDenied) return inner.reason;
+  for (const cause of causesOf(error)) if (cause instanceof TurnDenied) return cause.reason;
   return null;
 }
 
