@@ -1,4 +1,4 @@
-import { defaultScenario, type FaultName, type Scenario, systemText, turnsTaken } from '@stint/simulator';
+import { defaultScenario, type Fault, type FaultName, type Scenario, systemText, turnsTaken } from '@stint/simulator';
 import { assertNothingStuck } from '@stint/work-items';
 import { describe, expect, it } from 'vitest';
 import type { LogLine } from './options.js';
@@ -173,6 +173,18 @@ describe('a provider that fails the Coordinator', () => {
       expect(records.item.status, JSON.stringify(summary(records))).toBe('done');
       const { failures, usage } = await bench.snapshot(itemId);
       expect({ failures, unknown: usage.unknown }).toEqual({ failures: {}, unknown: 1 });
+    });
+  });
+
+  it('case E13: that asks to wait for an hour is not asked before, and none of it counts as a failure', async () => {
+    const wait: Fault = { name: 'rate_limit_retry_after', retryAfter: '3600' };
+    await withItem({ faults: ({ ordinal }) => (ordinal === 1 ? wait : null) }, async (bench, itemId) => {
+      bench.coordinator().start();
+      const anHour = Date.now() + 3_500_000;
+      await bench.until(itemId, ({ openMailbox }) => (openMailbox[0]?.notBefore ?? 0) > anHour);
+      expect(bench.simulator.requests()).toHaveLength(1);
+      const { failures, usage } = await bench.snapshot(itemId);
+      expect({ failures, tokens: usage.tokens }).toEqual({ failures: {}, tokens: 0 });
     });
   });
 

@@ -34,9 +34,23 @@ function* failureOf(ctx: Context, itemId: string, { error, stopped }: TurnTroubl
   if (causedByStore(error)) return { code: 'store_failed', message: storeMessage, retryAt: ctx.now + storeRetryMs };
   if (isPermanent(error)) return { code: 'provider', message: permanentMessage, retryAt: null };
   if (!isProviderError(error)) return { code: 'coordinator_failed', message: unexpectedMessage, retryAt: null };
+  const askedMs = error.facts?.retryAfterMs ?? 0;
+  if (askedMs > longestWaitMs) return askedToWait(ctx.now + askedMs);
   const { retryAfter } = yield* recordFailure(ctx, accountOf(itemId), driverOf(itemId));
-  return { code: 'provider', message: 'The provider gave no usable answer.', retryAt: retryAfter };
+  return { code: 'provider', message: providerMessage(error.code), retryAt: Math.max(retryAfter, ctx.now + askedMs) };
 }
+
+/** A wait that the provider asks for is no failure of it: it is kept, and said, and does not count. */
+function askedToWait(retryAt: number): TurnFailure {
+  const message = `The provider asks to wait until ${new Date(retryAt).toISOString()}; the work goes on then.`;
+  return { code: 'provider_wait', message, retryAt };
+}
+
+/** Longest wait that is taken for a passing fault, ms. Source: the engine puts a Run off beyond the same wait. */
+const longestWaitMs = 60_000;
+
+/** In fixed words: what the provider itself said may hold anything. */
+const providerMessage = (code: string): string => `The provider gave no usable answer (${code.replaceAll('_', ' ')}).`;
 
 /** While the account is stopped, claims pass the item over: the entry may be pending at once. */
 function deniedFailure(ctx: Context, reason: RefusalReason): TurnFailure {
