@@ -44,12 +44,13 @@ import {
   resumeItem,
   retryAction,
   type RetryActionInput,
+  type Run,
   wakeItem,
 } from '@stint/work-items';
 import { personStops } from './budget-stop.js';
 import { CoordinatorError } from './errors.js';
 import { type Pricing, pricingBy } from './pricing.js';
-import { openUnknowns } from './unknowns.js';
+import { unknownsOfRun } from './unknowns.js';
 import { accountOf } from './account.js';
 
 /** Limits of a new item where the person gives none. Source: the defaults of the ledger's documentation. */
@@ -264,7 +265,7 @@ function* billedOf({ turn, finding, pricing }: Billed): Transaction<ReconcileInp
 interface Place {
   readonly itemId: string;
   /** Null for a Coordinator turn. */
-  readonly actionId: string | null;
+  readonly run: Run | null;
 }
 
 function* placeOf(ctx: Context, owner: TurnOwner): Transaction<Place> {
@@ -274,14 +275,15 @@ function* placeOf(ctx: Context, owner: TurnOwner): Transaction<Place> {
   if (itemId === undefined)
     throw new CoordinatorError('not_found', `Nothing is known of ${owner.kind} ${owner.id}, to which this belongs.`);
   yield* lockItem(ctx, itemId);
-  return { itemId, actionId: run?.actionId ?? null };
+  return { itemId, run: run ?? null };
 }
 
 /** Lets whoever waited for this go on, once nothing of it is unknown any longer. */
-function* goOnFrom(ctx: Context, turn: TurnRecord, { itemId, actionId }: Place): Transaction<void> {
-  if (actionId === null) {
+function* goOnFrom(ctx: Context, turn: TurnRecord, { itemId, run }: Place): Transaction<void> {
+  if (run === null) {
     yield* resolveCoordinatorTurn(ctx, { itemId, coordinatorTurnId: turn.owner.id, turnId: turn.id });
     return;
   }
-  yield* continueAction(ctx, { itemId, actionId, unresolved: yield* openUnknowns(ctx, turn.owner) });
+  const { actionId } = run;
+  yield* continueAction(ctx, { itemId, actionId, unresolved: yield* unknownsOfRun(ctx, run) });
 }

@@ -1,5 +1,5 @@
 import type { RunEnd } from '@stint/engine';
-import { type TurnOwner, unresolved } from '@stint/journal';
+import type { TurnOwner } from '@stint/journal';
 import { closeAccount } from '@stint/ledger';
 import type { Context, Transaction } from '@stint/storage';
 import {
@@ -9,12 +9,12 @@ import {
   type EndRunResult,
   listRuns,
   type RunFence,
-  type Unresolved,
 } from '@stint/work-items';
 import { accountOf } from './account.js';
 import type { Outcome } from './outcome.js';
 import { runEndingOf, storeFailed, temporaryRefusal, unstartedEnding } from './run-ending.js';
 import { settleDangling } from './settle-dangling.js';
+import { cutOperations } from './unknowns.js';
 
 /** How a Run's loop ended, and what it handed over. */
 export interface LoopEnd {
@@ -38,7 +38,7 @@ export function* finishRun(
   yield* settleDangling(ctx, ownerOf(fence));
   yield* settleOperations(ctx);
   const refusalsInARow = yield* countRefusals(ctx, action.id);
-  const unknownOperations = yield* unknownOperationsOf(ctx, fence);
+  const unknownOperations = yield* cutOperations(ctx, ownerOf(fence));
   const ending = runEndingOf({ end, outcome, refusalsInARow, unknownOperations, now: ctx.now });
   if (ending === null) return null;
   const result = yield* endRun(ctx, fence, ending);
@@ -67,9 +67,4 @@ function* countRefusals(ctx: Context, actionId: string): Transaction<number> {
   const ended = (yield* listRuns(ctx, actionId)).filter((run) => run.status !== 'running').toReversed();
   const other = ended.findIndex((run) => run.status !== 'deferred' || run.reason?.code !== temporaryRefusal);
   return other === -1 ? ended.length : other;
-}
-
-function* unknownOperationsOf(ctx: Context, fence: RunFence): Transaction<readonly Unresolved[]> {
-  const { operations } = yield* unresolved(ctx, ownerOf(fence));
-  return operations.map(({ id }) => ({ kind: 'operation', id }));
 }

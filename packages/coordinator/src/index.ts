@@ -26,5 +26,5 @@ export type { PlanAction, PlanContract, PlanResult } from './plan-view.js';
 export { type Hold, type Pricing, pricingBy } from './pricing.js';
 export type { Recovered } from './recover.js';
 export { type ReferenceKind, referenceProblem } from './safe-reference.js';
-export { openUnknowns } from './unknowns.js';
+export { openUnknowns, unknownsOfRun } from './unknowns.js';
 export { createTurnHooks, TurnDenied, type TurnBudget, type TurnHooksOptions, type TurnInputs } from './turn-hooks.js';

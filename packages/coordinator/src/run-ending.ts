@@ -7,6 +7,7 @@ import { isCoordinatorError } from './errors.js';
 import { handedOver, type Outcome } from './outcome.js';
 import { meaningOf } from './refusals.js';
 import { denialOf } from './turn-hooks.js';
+import { toolFatal } from './unknowns.js';
 
 /** What the end of a Run is judged by. */
 export interface RunEndFacts {
@@ -15,7 +16,7 @@ export interface RunEndFacts {
   readonly outcome: Outcome | null;
   /** Temporary refusals that ended Runs of this Action in a row before this one. */
   readonly refusalsInARow: number;
-  /** Operations of this Run whose effect nobody knows. */
+  /** Operations of this Run's last calls whose effect nobody knows. */
   readonly unknownOperations: readonly Unresolved[];
   readonly now: number;
 }
@@ -125,7 +126,7 @@ const providerSentences: Readonly<Partial<Record<ProviderErrorCode, string>>> = 
 /** What a tool did before it ran out of time is for a person to find out; then the Run goes on. */
 function unknownTool(unresolved: readonly Unresolved[]): RunEnding {
   const reason = {
-    code: 'tool_fatal',
+    code: toolFatal,
     message: 'A tool that changes things did not end in time; what it did is not known.',
   };
   return unresolved.length === 0 ? { status: 'failed', reason } : { status: 'outcome_unknown', reason, unresolved };
