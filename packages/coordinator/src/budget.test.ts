@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { type Limits, readRequest } from '@stint/ledger';
+import { type LimitAdditions, type Limits, readRequest, recordFailure } from '@stint/ledger';
 import type { ServedRequest } from '@stint/simulator';
 import { all } from '@stint/storage';
 import { readEvents, withBudgetStop } from '@stint/work-items';
 import { describe, expect, it } from 'vitest';
+import { accountOf } from './account.js';
 import { budgetStopOf } from './budget-stop.js';
+import { shownStopIn, withStandingStop } from './shown-stop.js';
 import { type Bench, openBench, summary } from './work-bench.test.helper.js';
 
 const total = (served: readonly ServedRequest[]): number =>
@@ -23,11 +25,7 @@ async function shownStatus(bench: Bench, itemId: string) {
   return withBudgetStop((await bench.records(itemId)).item, stop);
 }
 
-async function extend(
-  bench: Bench,
-  itemId: string,
-  additions: { maxRequests?: number; maxTokens?: number },
-): Promise<void> {
+async function extend(bench: Bench, itemId: string, additions: LimitAdditions): Promise<void> {
   const { revision } = await bench.snapshot(itemId);
   expect(await bench.commands.extendBudget({ itemId, revision, additions })).toMatchObject({ changed: true });
   const { revision: extended } = await bench.snapshot(itemId);
@@ -50,6 +48,41 @@ async function peakOf(limits: Limits): Promise<number> {
 }
 
 const selectDeltas = 'SELECT delta FROM ledger_entries WHERE account = ? AND delta IS NOT NULL ORDER BY seq';
+
+describe('a pause that hid failures', () => {
+  it('is told as the failures’ stop after resume, with what lifts it, and then the item goes on', async () => {
+    await using bench = await openBench();
+    const itemId = await bench.item();
+    await bench.commands.pause({ itemId });
+    for (let failure = 0; failure < 3; failure += 1)
+      await bench.db.write((ctx) => recordFailure(ctx, accountOf(itemId), `coordinator:${itemId}`));
+    expect(await bench.snapshot(itemId)).toMatchObject({ stopReason: { code: 'paused' } });
+    const shown = async () => shownStopIn((await bench.records(itemId)).item, await bench.snapshot(itemId));
+    expect(await shown()).toBeNull();
+
+    await bench.commands.resume({ itemId });
+    expect(await shown()).toMatchObject({ code: 'failures_exhausted', account: accountOf(itemId) });
+    expect(withStandingStop(await bench.snapshot(itemId)).stopReason).toMatchObject({ limit: 3 });
+    const events = await bench.db.read((ctx) => readEvents(ctx, { itemId, since: 0 }));
+    const refused = events.find((event) => event.type === 'budget.resume_refused');
+    expect(refused?.text).toContain('failed 3 times in a row');
+
+    await extend(bench, itemId, { maxConsecutiveFailures: 3 });
+    expect(await shown()).toBeNull();
+    await serveUntilIdle(bench);
+    expect((await bench.records(itemId)).item.status).toBe('done');
+  });
+
+  it('hides no stop of an account above the item, whatever its code', async () => {
+    await using bench = await openBench();
+    const itemId = await bench.item();
+    const stopReason = { code: 'paused', account: 'team', at: 1, aborts: true };
+    const blockedBy = { account: 'team', status: 'stopped', stopReason } as const;
+    const snapshot = { ...(await bench.snapshot(itemId)), blockedBy };
+    for (const paused of [false, true])
+      expect(shownStopIn({ paused, cancelledAt: null }, snapshot)).toMatchObject({ account: 'team', code: 'paused' });
+  });
+});
 
 describe('a budget', () => {
   it.each([1, 2, 4, 6])(

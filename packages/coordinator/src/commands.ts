@@ -15,6 +15,7 @@ import {
   type Limits,
   readRequest,
   type ReconcileInput,
+  type RefusalReason,
   reconcileRequest,
   restartAttempts,
   resumeAccount,
@@ -170,10 +171,23 @@ function* halt(ctx: Context, command: ItemCommand, { move, code, actor }: Halt):
 function* goOn(ctx: Context, command: ItemCommand, actor: Actor): Transaction<CommandResult> {
   const result = yield* resumeItem(ctx, command);
   if (!result.applied) return result;
-  const account = accountOf(command.itemId);
-  const { revision, stopReason } = yield* snapshotAccount(ctx, account);
-  if (stopReason !== null && personStops.has(stopReason.code)) yield* resumeAccount(ctx, account, { revision, actor });
+  const refusal = yield* liftPersonStop(ctx, accountOf(command.itemId), actor);
+  if (refusal !== null) {
+    const text = `The budget stays stopped: ${refusal.message}`;
+    yield* noteEvent(ctx, { itemId: command.itemId, type: 'budget.resume_refused', text });
+  }
   return result;
+}
+
+/** Answers why the stop stands, null if it does not. A revision that moved since it was read is locked now: it is read again. */
+function* liftPersonStop(ctx: Context, account: string, actor: Actor): Transaction<RefusalReason | null> {
+  for (let isLocked = false; ; isLocked = true) {
+    const { revision, stopReason } = yield* snapshotAccount(ctx, account);
+    if (stopReason === null || !personStops.has(stopReason.code)) return null;
+    const result = yield* resumeAccount(ctx, account, { revision, actor });
+    if (result.resumed) return null;
+    if (isLocked || result.reason.code !== 'revision_conflict') return result.reason;
+  }
 }
 
 function* retry(ctx: Context, input: RetryActionInput, actor: Actor): Transaction<CommandResult> {
@@ -238,6 +252,7 @@ function* settleTurn(
   const place = yield* placeOf(ctx, turn.owner);
   if (finding.kind !== 'retry')
     yield* reconcileRequest(ctx, turnId, yield* billedOf({ turn, finding, pricing }), actor);
+  if (turn.status === 'written_off' && finding.kind !== 'retry') return place.itemId; // sent again before; now the bill has come
   yield* resolveTurn(ctx, turnId, { as: 'written_off', note: finding.kind }, actor.id);
   yield* goOnFrom(ctx, turn, place);
   return place.itemId;

@@ -26,5 +26,6 @@ export type { PlanAction, PlanContract, PlanResult } from './plan-view.js';
 export { type Hold, type Pricing, pricingBy } from './pricing.js';
 export type { Recovered } from './recover.js';
 export { type ReferenceKind, referenceProblem } from './safe-reference.js';
+export { shownStopIn, withStandingStop } from './shown-stop.js';
 export { openUnknowns, unknownsOfRun } from './unknowns.js';
 export { createTurnHooks, TurnDenied, type TurnBudget, type TurnHooksOptions, type TurnInputs } from './turn-hooks.js';
