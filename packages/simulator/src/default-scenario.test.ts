@@ -110,6 +110,18 @@ describe('the Coordinator of the default scenario', () => {
     });
   });
 
+  test('plans anew after a cancel that came before the gate was done', async () => {
+    const actions = [
+      { id: 'inspect', ...done },
+      { ...failed, status: 'cancelled' },
+      { ...gate, status: 'cancelled' },
+    ];
+    const decision = JSON.parse(await coordinate(bench.itemFor('/tmp'), { kind: 'resumed' }, actions));
+    expect(decision).toMatchObject({ decision: 'plan', mutations: [{ op: 'add' }, { op: 'add' }, { op: 'add' }] });
+    const ids = decision.mutations.map(({ action }: { action: { id: string } }) => action.id);
+    expect(ids).toEqual(['inspect-2', 'repair-2', 'deliver-2']);
+  });
+
   test('asks the person about a failed Action, and replaces it after the person wrote', async () => {
     const actions = [failed, gate, { id: 'inspect', ...done }];
     const asked = JSON.parse(

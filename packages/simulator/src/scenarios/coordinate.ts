@@ -1,7 +1,7 @@
 /**
  * Plays the Coordinator. It decides from the snapshot alone:
  *
- * 1. Nothing planned, or nothing left that could lead anywhere: plan.
+ * 1. Nothing planned, or the plan was cancelled before its gate: plan (anew).
  * 2. A failed Action: ask the person; after the person said something, replace it.
  * 3. Everything finished: complete, if every criterion was seen to pass; else ask.
  * 4. Otherwise the plan stands: answer a person, or confirm the plan.
@@ -28,7 +28,10 @@ function decide(snapshot: Snapshot, variants: readonly string[]): Decision {
   const failed = unfinished.filter((action) => action.status === 'failed');
   if (failed.length > 0) return trigger.kind === 'message' ? replaceFailed(snapshot, failed) : askAboutFailure(failed);
   if (unfinished.length > 0) return planStands(snapshot, unfinished);
-  if (actions.some((action) => action.status === 'completed')) return completeOrAsk(snapshot);
+  const done = actions.filter((action) => action.status === 'completed');
+  const cutShort =
+    actions.some((action) => action.status === 'cancelled') && done.every(({ kind }) => kind !== 'deliver');
+  if (done.length > 0 && !cutShort) return completeOrAsk(snapshot);
   return plan(snapshot, variants.includes('parallel'));
 }
 
