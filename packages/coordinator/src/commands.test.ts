@@ -63,6 +63,9 @@ describe('a person’s word about a request whose outcome nobody knows', () => {
     await expect(bench.commands.resolveTurn({ turnId, finding: { kind: 'retry' } })).rejects.toMatchObject({
       code: 'illegal_transition',
     });
+    const bill = { kind: 'usage', inputTokens: 20, outputTokens: 5 } as const;
+    expect(await bench.commands.resolveTurn({ turnId, finding: bill })).toBe(itemId);
+    expect(await bench.db.read(() => readRequest(turnId))).toMatchObject({ status: 'reported', chargedTokens: 25 });
   });
 
   it('moves the money with the tokens', async () => {
