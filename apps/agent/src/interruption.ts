@@ -1,8 +1,10 @@
 import { exitCodes } from './exit-codes.js';
 import type { Output } from './output.js';
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * Ctrl-C (or SIGTERM) once: `signal` is aborted, so that the command stops safely and says how to go on. Twice: the process ends now.
+ * Ctrl-C (or SIGTERM, or a terminal that is closed) once: `signal` is aborted, so that the command stops safely and says how to go on. Twice: the process ends now.
  * Dispose it when the command is done.
  */
 export class Interruption implements Disposable {
@@ -10,8 +12,7 @@ export class Interruption implements Disposable {
   readonly #output: Output;
   constructor(output: Output) {
     this.#output = output;
-    process.on('SIGINT', this.#interrupt);
-    process.on('SIGTERM', this.#interrupt);
+    for (const signal of signals) process.on(signal, this.#interrupt);
   }
 
   get signal(): AbortSignal {
@@ -19,8 +20,7 @@ export class Interruption implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    process.off('SIGINT', this.#interrupt);
-    process.off('SIGTERM', this.#interrupt);
+    for (const signal of signals) process.off(signal, this.#interrupt);
   }
 
   readonly #interrupt = (): void => {

@@ -33,13 +33,15 @@ export function* readItemSources(
   };
 }
 
-/** Status and attention with the budget's stop, and the command that lets the item go on. */
+/**
+ * Status and attention with the budget's stop, and the command that lets the item go on. A stop for failures in a row is the provider's trouble, not a limit of money.
+ */
 function derivedOf({ item }: ItemRecords, account: AccountSnapshot): NonNullable<WorkItemSources['derived']> {
   const derived = withBudgetStop(item, shownStop(account));
-  const command = derived.attention?.code === 'budget' ? budgetRemedy(item.id, account) : null;
-  return command === null || derived.attention === null
-    ? derived
-    : { ...derived, attention: { ...derived.attention, command } };
+  if (derived.attention?.code !== 'budget') return derived;
+  const code = account.stopReason?.code === 'failures_exhausted' ? 'provider' : 'budget';
+  const command = budgetRemedy(item.id, account) ?? derived.attention.command;
+  return { ...derived, attention: { ...derived.attention, code, command } };
 }
 
 /** A pause or a cancel is the item's own state and said by it. */

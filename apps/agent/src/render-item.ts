@@ -65,7 +65,7 @@ export function budgetLines(control: ExecutionControl): readonly string[] {
   return [
     figures('tokens', limits.maxTokens),
     figures('requests', limits.maxRequests),
-    `money: limit ${limits.maxCostMicros === null ? 'none' : money(limits.maxCostMicros)}, spent ${control.unmeasuredRequests > 0 ? 'at least ' : ''}${money(spent.costMicros)}`,
+    `money: limit ${limits.maxCostMicros === null ? 'none' : money(limits.maxCostMicros)}, spent ${control.unmeasuredRequests > 0 && spent.costMicros !== null ? 'at least ' : ''}${money(spent.costMicros)}`,
     ...(control.stopReason ? [`stopped: ${control.stopReason.message}`] : []),
   ];
 }
