@@ -1,4 +1,4 @@
-import { accountOf, budgetStopIn, openUnknowns, personStops } from '@stint/coordinator';
+import { accountOf, shownStopIn, unknownsOfRun, withStandingStop } from '@stint/coordinator';
 import {
   countByOwner,
   type OperationRecord,
@@ -26,7 +26,7 @@ export function* readItemSources(
   return {
     storeId,
     records,
-    derived: derivedOf(records, account),
+    derived: derivedOf(records, withStandingStop(records.item, account)),
     account,
     ...(yield* readCounts(ctx, itemId)),
     ...(yield* readUnknown(ctx, records)),
@@ -37,17 +37,11 @@ export function* readItemSources(
  * Status and attention with the budget's stop, and the command that lets the item go on. A stop for failures in a row is the provider's trouble, not a limit of money.
  */
 function derivedOf({ item }: ItemRecords, account: AccountSnapshot): NonNullable<WorkItemSources['derived']> {
-  const derived = withBudgetStop(item, shownStop(account));
+  const derived = withBudgetStop(item, shownStopIn(item, account));
   if (derived.attention?.code !== 'budget') return derived;
   const code = account.stopReason?.code === 'failures_exhausted' ? 'provider' : 'budget';
   const command = budgetRemedy(item.id, account) ?? derived.attention.command;
   return { ...derived, attention: { ...derived.attention, code, command } };
-}
-
-/** A pause or a cancel is the item's own state and said by it. */
-function shownStop(account: AccountSnapshot): ReturnType<typeof budgetStopIn> {
-  const stop = budgetStopIn(account);
-  return stop !== null && personStops.has(stop.code) ? null : stop;
 }
 
 /** What each Run and each Action took: a few statements, however many Runs there are. */
@@ -79,7 +73,7 @@ function* readUnknown(ctx: Context, { item, actions, runs }: ItemRecords): Trans
   const unknownOperations: OperationRecord[] = [];
   for (const action of actions.filter(({ status }) => status === 'waiting')) {
     const last = runs.findLast(({ actionId }) => actionId === action.id);
-    for (const { kind, id } of last ? yield* openUnknowns(ctx, { kind: 'run', id: last.id }) : []) {
+    for (const { kind, id } of last ? yield* unknownsOfRun(ctx, last) : []) {
       if (kind === 'operation') unknownOperations.push(...(yield* findOperation(ctx, id)));
       else unknownTurns.push(...(yield* findTurn(ctx, id)));
     }

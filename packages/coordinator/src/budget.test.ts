@@ -62,7 +62,8 @@ describe('a pause that hid failures', () => {
 
     await bench.commands.resume({ itemId });
     expect(await shown()).toMatchObject({ code: 'failures_exhausted', account: accountOf(itemId) });
-    expect(withStandingStop(await bench.snapshot(itemId)).stopReason).toMatchObject({ limit: 3 });
+    const { item } = await bench.records(itemId);
+    expect(withStandingStop(item, await bench.snapshot(itemId)).stopReason).toMatchObject({ limit: 3 });
     const events = await bench.db.read((ctx) => readEvents(ctx, { itemId, since: 0 }));
     const refused = events.find((event) => event.type === 'budget.resume_refused');
     expect(refused?.text).toContain('failed 3 times in a row');
