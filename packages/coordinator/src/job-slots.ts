@@ -17,7 +17,7 @@ export interface JobSlots {
   settled(): Promise<void>;
   /** Aborts every running job with this reason. */
   abort(reason: unknown): void;
-  /** Puts back what failed before it could settle. Rejects with the first job's error that still cannot; call again. */
+  /** Puts back what failed before it could settle. Tries every job, then rejects with the first error; call again. */
   giveUpFailed(): Promise<void>;
 }
 
@@ -49,10 +49,16 @@ export function createJobSlots(count: number, onEnd: (job: Job, error: unknown) 
       while (running.size > 0) await Promise.all([...running.values()].map((entry) => entry.promise));
     },
     async giveUpFailed() {
+      const errors: unknown[] = [];
       for (const job of failed) {
-        await job.giveUp();
-        failed.delete(job);
+        try {
+          await job.giveUp();
+          failed.delete(job);
+        } catch (error) {
+          errors.push(error);
+        }
       }
+      if (errors.length > 0) throw errors[0];
     },
     abort(reason) {
       for (const { controller } of running.values()) controller.abort(reason);

@@ -22,6 +22,7 @@ function queue(size: number) {
         });
       }),
     giveUp: () => {
+      if (id === 'stuck') return Promise.reject(new Error('cannot be put back'));
       givenUp.push(id);
       return Promise.resolve();
     },
@@ -53,7 +54,7 @@ function queue(size: number) {
   const running = async (...ids: string[]): Promise<void> => {
     while (ids.some((id) => !ends.has(id))) await new Promise((resolve) => setImmediate(resolve));
   };
-  return { pending, ends, aborted, givenUp, most, slots, start, running };
+  return { pending, ends, aborted, givenUp, most, slots, source, start, running };
 }
 
 describe('the scheduler', () => {
@@ -122,6 +123,33 @@ describe('the scheduler', () => {
     work.ends.get('a')?.(new Error('the disk is full'));
     await work.running('b');
     expect(work.givenUp).toEqual(['a']);
+    await scheduler.stop('test');
+  });
+
+  it('puts back every failed claim that it can, although one cannot be put back', async () => {
+    const work = queue(2);
+    const errors: unknown[] = [];
+    work.pending.push('stuck', 'b');
+    const scheduler = work.start({ onError: (error) => errors.push(error) });
+    await work.running('stuck', 'b');
+    work.ends.get('stuck')?.(new Error('the disk is full'));
+    work.ends.get('b')?.(new Error('the disk is full'));
+    work.pending.push('c');
+    await work.running('c');
+    expect(work.givenUp).toEqual(['b']);
+    expect(errors).not.toEqual([]);
+    await scheduler.stop('test');
+  });
+
+  it('takes up the work of one source although another fails', async () => {
+    const work = queue(1);
+    const broken = queue(1);
+    const errors: unknown[] = [];
+    work.pending.push('a');
+    const failing: WorkSource = { slots: broken.slots, claim: () => Promise.reject(new Error('a damaged row')) };
+    const scheduler = work.start({ sources: [failing, work.source], onError: (error) => errors.push(error) });
+    await work.running('a');
+    expect(errors).toHaveLength(1);
     await scheduler.stop('test');
   });
 

@@ -8,7 +8,8 @@
  *    later once every `sweepMs`. What this process claimed and could not settle is put back at every pass.
  * 4. A pass ends when nothing more can be claimed or no slot is free. The end of a job wakes, so a full house never
  *    hides work; and a poll every `pollMs` wakes where a notification was lost.
- * 5. From `stop` on nothing is claimed; it resolves when every job has settled what it held.
+ * 5. A source that fails is reported and takes no work from the others: each has its turn in every pass.
+ * 6. From `stop` on nothing is claimed; it resolves when every job has settled what it held.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobSlots } from './job-slots.js';
@@ -30,7 +31,7 @@ export interface SchedulerOptions {
   readonly sweepMs: number;
   /** Monotonic enough to space sweeps, ms. */
   now(): number;
-  /** Told of a pass that failed; the next poll tries again. */
+  /** Told of each part of a pass that failed; the next poll tries again. */
   onError(error: unknown): void;
 }
 
@@ -90,12 +91,20 @@ async function passSafely(
   state: { sweptAt: number | null },
   signal: AbortSignal,
 ): Promise<void> {
+  // Nothing is claimed where what dead processes left could not be looked through.
+  if (!(await reported(options, () => sweepIfDue(options, state)))) return;
+  for (const { slots } of options.sources) await reported(options, () => slots.giveUpFailed());
+  for (const source of options.sources) await reported(options, () => fill(source, signal));
+}
+
+/** Answers false, and tells `onError`, if the step failed. */
+async function reported(options: SchedulerOptions, step: () => Promise<void>): Promise<boolean> {
   try {
-    await sweepIfDue(options, state);
-    for (const { slots } of options.sources) await slots.giveUpFailed();
-    for (const source of options.sources) await fill(source, signal);
+    await step();
+    return true;
   } catch (error) {
     options.onError(error);
+    return false;
   }
 }
 
