@@ -18,13 +18,12 @@ export function freeingCommand(code: AttentionCode, { itemId, actionId, ref }: S
       return `stint resolve ${ref ?? itemId} --applied`;
     case 'unknown_turn':
       return `stint resolve ${ref ?? itemId} --retry`;
+    case 'budget':
+      return `stint budget resume ${itemId}`;
     case 'interrupted_delivery':
     case 'failed_action':
     case 'exhausted':
     case 'resource_limit':
-      return `stint retry ${actionId ?? itemId}`;
-    case 'budget':
-      return `stint budget resume ${itemId}`;
     case 'provider':
     case 'refused_decision':
     case 'coordinator_failed':

@@ -57,6 +57,14 @@ describe('the status of an item', () => {
     expect(asked).toEqual({ code: 'question', message: 'Which?', command: 'stint answer i1 "your answer"', ref: 'q1' });
   });
 
+  it.each(['resource_limit', 'exhausted', 'provider', 'refused_decision', 'coordinator_failed'] as const)(
+    'after %s of the Coordinator is freed by a command about the item, which has no Action to retry',
+    (code) => {
+      const coordinatorTrouble = { code, message: 'No', ref: null };
+      expect(derive({}, { coordinatorTrouble }).attention?.command).toBe('stint resume i1');
+    },
+  );
+
   it('needs attention otherwise, and tells the first reason with its command', () => {
     const waiting = { ...action('waiting'), attention: { ...attention, code: 'unknown_operation' as const } };
     const failed = { ...action('failed'), attention };
