@@ -55,6 +55,20 @@ describe('the history that a Run goes on from', () => {
     expect(state?.entries.map((entry) => entry.key)).toEqual(['a', 'b', 'c']);
   });
 
+  it('keeps its beginning however often the Run was put off', async () => {
+    await using bench = await openBench();
+    await planned(bench);
+    let claimed = await claim(bench);
+    const first = claimed.run.id;
+    await bench.db.write((ctx) => appendEntries(ctx, ownerOf(claimed), [text('objective')]));
+    for (let putOff = 0; putOff < 80; putOff += 1) claimed = await next(bench, claimed, { status: 'deferred', reason });
+    const chain = await bench.db.read((ctx) => chainOf(ctx, claimed.run));
+    expect(chain).toHaveLength(81);
+    expect(chain[0]?.id).toBe(first);
+    const state = await bench.db.read((ctx) => chainState(ctx, claimed.run));
+    expect(state?.entries.map((entry) => entry.key)).toEqual(['objective']);
+  });
+
   it('is nothing where only a denied request is known of it: the Run begins with its prompt', async () => {
     await using bench = await openBench();
     await planned(bench);

@@ -3,9 +3,6 @@ import type { Context, Transaction } from '@stint/storage';
 import { getRun, type Run } from '@stint/work-items';
 import { ownToolNames } from './action-tools.js';
 
-/** Longest chain of Runs that one Run goes on from. */
-const longestChain = 64;
-
 /**
  * The journaled state that a Run goes on from: that of its whole chain as one history. Undefined if no message of it was
  * ever stored: then the Run begins with its prompt.
@@ -37,16 +34,17 @@ function isOwnResult({ message }: StoredEntry): boolean {
 
 /**
  * The Runs that this one goes on from, oldest first, itself last, as owners in the journal. Only Runs of the same
- * generation and spec count: a changed Action starts anew.
+ * generation and spec count: a changed Action starts anew. The chain has no greatest length, since the objective stands in
+ * its first Run; one that bites its own tail, as only a damaged store has, ends there.
  */
 export function* chainOf(ctx: Context, run: Run): Transaction<readonly TurnOwner[]> {
-  const ids = [run.id];
+  const ids = new Set([run.id]);
   let before = run.resumesRunId;
-  while (before !== null && ids.length < longestChain) {
+  while (before !== null && !ids.has(before)) {
     const earlier = yield* getRun(ctx, before);
     if (earlier === undefined || earlier.generation !== run.generation || earlier.specHash !== run.specHash) break;
-    ids.unshift(earlier.id);
+    ids.add(earlier.id);
     before = earlier.resumesRunId;
   }
-  return ids.map((id) => ({ kind: 'run', id }));
+  return [...ids].toReversed().map((id) => ({ kind: 'run', id }));
 }
