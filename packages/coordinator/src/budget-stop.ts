@@ -1,4 +1,4 @@
-import { type AccountSnapshot, snapshotAccount, type StopReason } from '@stint/ledger';
+import { type AccountSnapshot, findStop, type StandingStop, type StopReason } from '@stint/ledger';
 import type { Context, Transaction } from '@stint/storage';
 import type { BudgetStop } from '@stint/work-items';
 import { accountOf } from './account.js';
@@ -8,12 +8,15 @@ export const personStops: ReadonlySet<string> = new Set(['paused', 'cancelled'])
 
 /** The stop that keeps an item from spending: of its own account or of the nearest ancestor; null if there is none. */
 export function* budgetStopOf(ctx: Context, itemId: string): Transaction<BudgetStop | null> {
-  return budgetStopIn(yield* snapshotAccount(ctx, accountOf(itemId)));
+  return inWords(yield* findStop(ctx, accountOf(itemId)));
 }
 
 /** The same, of an account that was read already. */
 export function budgetStopIn(snapshot: AccountSnapshot): BudgetStop | null {
-  const stopped = snapshot.status === 'open' ? snapshot.blockedBy : snapshot;
+  return inWords(snapshot.status === 'open' ? snapshot.blockedBy : snapshot);
+}
+
+function inWords(stopped: StandingStop | null): BudgetStop | null {
   if (stopped === null) return null;
   const { account, status, stopReason } = stopped;
   return {

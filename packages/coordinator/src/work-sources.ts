@@ -1,4 +1,12 @@
-import { claimAction, claimMailbox, type ClaimedAction, releaseWorkspace } from '@stint/work-items';
+import {
+  claimAction,
+  claimMailbox,
+  type ClaimedAction,
+  findActionWork,
+  findMailboxWork,
+  type FoundWork,
+  releaseWorkspace,
+} from '@stint/work-items';
 import { budgetStopOf } from './budget-stop.js';
 import { openTurn, runCoordinatorTurn } from './coordinator-turn.js';
 import { errorFacts } from './error-facts.js';
@@ -15,7 +23,10 @@ export function actionSource(services: Services, onEnd: () => void): WorkSource 
   return {
     slots: createJobSlots(maxConcurrentActions, endReporter(services, onEnd)),
     async claim() {
-      const claimed = await db.write((ctx) => claimAction(ctx, options));
+      const claimed = await claimFirst(
+        (passOver) => db.read((ctx) => findActionWork(ctx, options, passOver)),
+        ({ itemId }) => db.write((ctx) => claimAction(ctx, { ...options, itemIds: [itemId] })),
+      );
       return claimed === null ? null : actionJob(services, claimed);
     },
   };
@@ -35,17 +46,36 @@ function actionJob(services: Services, claimed: ClaimedAction): Job {
 
 /** Mailbox entries as jobs, one Coordinator turn for each. */
 export function mailboxSource(services: Services, onEnd: () => void): WorkSource {
+  const { db } = services;
   const options = claimScope(services);
   return {
     slots: createJobSlots(services.maxCoordinatorTurns, endReporter(services, onEnd)),
     async claim() {
-      const opening = await services.db.write(function* (ctx) {
-        const claim = yield* claimMailbox(ctx, options);
-        return claim === null ? null : yield* openTurn(ctx, claim);
-      });
+      const opening = await claimFirst(
+        (passOver) => db.read((ctx) => findMailboxWork(ctx, options, passOver)),
+        ({ itemId }) =>
+          db.write(function* (ctx) {
+            const claim = yield* claimMailbox(ctx, { ...options, itemIds: [itemId] });
+            return claim === null ? null : yield* openTurn(ctx, claim);
+          }),
+      );
       return opening === null ? null : runCoordinatorTurn(services, opening);
     },
   };
+}
+
+/** Opens a write only for work that was seen free. What another process took in between is passed over, and the look goes on behind it. */
+async function claimFirst<T>(
+  look: (passOver: ReadonlySet<string>) => Promise<FoundWork | null>,
+  claim: (found: FoundWork) => Promise<T | null>,
+): Promise<T | null> {
+  const taken = new Set<string>();
+  for (let found = await look(taken); found !== null; found = await look(taken)) {
+    const claimed = await claim(found);
+    if (claimed !== null) return claimed;
+    taken.add(found.id);
+  }
+  return null;
 }
 
 function claimScope({ itemIds }: Services) {

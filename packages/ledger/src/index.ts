@@ -69,6 +69,7 @@ export {
   type SettleResult,
 } from './settle.js';
 export { type AccountSnapshot, snapshotAccount } from './snapshot.js';
+export { findStop, type StandingStop } from './find-stop.js';
 export type { StopNotice } from './stop-watch.js';
 export { stopAccount, type StopInput, type StopResult } from './stop.js';
 export { type TextTokenOptions, textTokens } from './text-tokens.js';

@@ -6,7 +6,7 @@ import { runFenceOf } from './fences.js';
 import { listActions } from './item-records.js';
 import { defaultMaxConcurrentActions, maxConcurrentActionsRange } from './limits.js';
 import { findActionLocked, findItemLocked } from './lock.js';
-import type { StopReader } from './mailbox.js';
+import { type FoundWork, isFree, type StopReader } from './mailbox.js';
 import { moveAction } from './move-action.js';
 import type { Outcome } from './outcome.js';
 import type { Action, ActionInput, Run, RunFence, WorkItem } from './records.js';
@@ -50,17 +50,33 @@ export interface ClaimedAction {
 }
 
 /**
+ * The Action that `claimAction` would begin now, looked for without a lock and without a write, so that stopped items cost no other process
+ * anything. Claim it by `itemIds: [itemId]`.
+ *
+ * @param passOver ids of Actions that could not be claimed although they were found
+ */
+export function* findActionWork(
+  ctx: Context,
+  options: ClaimActionOptions = {},
+  passOver: ReadonlySet<string> = new Set(),
+): Transaction<FoundWork | null> {
+  if (!(yield* hasRoom(ctx, options))) return null;
+  for (const candidate of yield* all<Candidate>(selectCandidates, [ctx.now])) {
+    const { id, item_id: itemId } = candidate;
+    if (passOver.has(id) || !isOurs(candidate, options)) continue;
+    if (yield* isFree(ctx, itemId, options)) return { id, itemId };
+  }
+  return null;
+}
+
+/**
  * Begins a Run of the ready Action that has waited longest: ready -> running, lease epoch + 1, workspace hold. What is
  * blocked (by a hold, a stop, another machine, a pause) is skipped, not waited on. Null when nothing can begin.
  */
 export function* claimAction(ctx: Context, options: ClaimActionOptions = {}): Transaction<ClaimedAction | null> {
-  const maximum = checkConcurrency(options.maxConcurrentActions ?? defaultMaxConcurrentActions);
-  const own = yield* one<{ count: number }>(countOwnRuns, [ctx.owner]);
-  if (Number(own?.count ?? 0) >= maximum) return null;
-  const candidates = yield* all<Candidate>(selectCandidates, [ctx.now]);
-  for (const candidate of candidates) {
-    if (!isOurs(candidate, options)) continue;
-    if (options.stopOf !== undefined && (yield* options.stopOf(ctx, candidate.item_id)) !== null) continue;
+  if (!(yield* hasRoom(ctx, options))) return null;
+  for (const candidate of yield* all<Candidate>(selectCandidates, [ctx.now])) {
+    if (!isOurs(candidate, options) || !(yield* isFree(ctx, candidate.item_id, options))) continue;
     const claimed = yield* claimOne(ctx, candidate);
     if (claimed !== null) return claimed;
   }
@@ -69,6 +85,13 @@ export function* claimAction(ctx: Context, options: ClaimActionOptions = {}): Tr
 
 type Candidate = { readonly id: string; readonly item_id: string; readonly workspace_key: string | null };
 
+/** False while this process owns as many Runs as it may. */
+function* hasRoom(ctx: Context, options: ClaimActionOptions): Transaction<boolean> {
+  const maximum = checkConcurrency(options.maxConcurrentActions ?? defaultMaxConcurrentActions);
+  const own = yield* one<{ count: number }>(countOwnRuns, [ctx.owner]);
+  return Number(own?.count ?? 0) < maximum;
+}
+
 function checkConcurrency(value: number): number {
   const { minimum, maximum } = maxConcurrentActionsRange;
   if (Number.isInteger(value) && value >= minimum && value <= maximum) return value;
@@ -76,7 +99,6 @@ function checkConcurrency(value: number): number {
 }
 
 function isOurs(candidate: Candidate, options: ClaimActionOptions): boolean {
-  if (options.itemIds !== undefined && !options.itemIds.includes(candidate.item_id)) return false;
   if (options.machine === undefined || candidate.workspace_key === null) return true;
   return candidate.workspace_key.startsWith(`${options.machine}:`);
 }

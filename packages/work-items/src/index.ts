@@ -7,7 +7,7 @@ export {
   unfinishedActionStatuses,
 } from './action-transitions.js';
 export { answerQuestion, type AnswerInput } from './answer-question.js';
-export { claimAction, type ClaimActionOptions, type ClaimedAction } from './claim-action.js';
+export { claimAction, type ClaimActionOptions, type ClaimedAction, findActionWork } from './claim-action.js';
 export { type CommandResult } from './commands.js';
 export { checkContract, type CheckedContract, type ContractInput } from './contract.js';
 export { beginCoordinatorTurn, type BegunTurn, failCoordinatorTurn, type TurnFailure } from './coordinator-turns.js';
@@ -74,7 +74,14 @@ export {
   workItemLimits,
 } from './limits.js';
 export { lockItem } from './lock.js';
-export { claimMailbox, type ClaimMailboxOptions, type MailboxClaim, type StopReader } from './mailbox.js';
+export {
+  claimMailbox,
+  type ClaimMailboxOptions,
+  findMailboxWork,
+  type FoundWork,
+  type MailboxClaim,
+  type StopReader,
+} from './mailbox.js';
 export {
   coordinatorTurnTransitions,
   type CoordinatorTurnTrigger,

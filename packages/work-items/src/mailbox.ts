@@ -23,7 +23,7 @@ const selectCandidates = `SELECT m.id, m.item_id FROM work_mailbox m JOIN work_i
       AND (p.created_at < m.created_at OR (p.created_at = m.created_at AND p.id < m.id)))
   ORDER BY m.created_at, m.id`;
 
-/** Reads the stop of an item's budget account, in the transaction that claims. */
+/** Reads the stop of an item's budget account, in the transaction that looks or claims. */
 export type StopReader = (ctx: Context, itemId: string) => Transaction<BudgetStop | null>;
 
 export interface ClaimMailboxOptions {
@@ -31,6 +31,13 @@ export interface ClaimMailboxOptions {
   readonly itemIds?: readonly string[];
   /** Items whose account is stopped are passed over. @default none is */
   readonly stopOf?: StopReader;
+}
+
+/** Work that nobody holds now. */
+export interface FoundWork {
+  /** Of the mailbox entry or of the Action. */
+  readonly id: string;
+  readonly itemId: string;
 }
 
 /** A claimed entry: the input of one Coordinator turn. */
@@ -62,19 +69,42 @@ export function* wakeCoordinator(
 }
 
 /**
+ * What `claimMailbox` would claim now, looked for without a lock and without a write, so that stopped items cost no other process anything.
+ * Claim it by `itemIds: [itemId]`.
+ *
+ * @param passOver ids of entries that could not be claimed although they were found
+ */
+export function* findMailboxWork(
+  ctx: Context,
+  options: ClaimMailboxOptions = {},
+  passOver: ReadonlySet<string> = new Set(),
+): Transaction<FoundWork | null> {
+  for (const { id, item_id: itemId } of yield* all<Candidate>(selectCandidates, [ctx.now])) {
+    if (!passOver.has(id) && (yield* isFree(ctx, itemId, options))) return { id, itemId };
+  }
+  return null;
+}
+
+/** True if the item is one of those asked for and nothing stops its budget. */
+export function* isFree(ctx: Context, itemId: string, options: ClaimMailboxOptions): Transaction<boolean> {
+  if (options.itemIds !== undefined && !options.itemIds.includes(itemId)) return false;
+  return options.stopOf === undefined || (yield* options.stopOf(ctx, itemId)) === null;
+}
+
+/**
  * Claims the oldest pending entry of an item that nobody answers now: pending -> claimed, claim epoch + 1. Items that
  * are paused, ended, or stopped by their budget are passed over. Null when there is nothing to do.
  */
 export function* claimMailbox(ctx: Context, options: ClaimMailboxOptions = {}): Transaction<MailboxClaim | null> {
-  const candidates = yield* all<{ id: string; item_id: string }>(selectCandidates, [ctx.now]);
-  for (const candidate of candidates) {
-    if (options.itemIds !== undefined && !options.itemIds.includes(candidate.item_id)) continue;
-    if (options.stopOf !== undefined && (yield* options.stopOf(ctx, candidate.item_id)) !== null) continue;
+  for (const candidate of yield* all<Candidate>(selectCandidates, [ctx.now])) {
+    if (!(yield* isFree(ctx, candidate.item_id, options))) continue;
     const claim = yield* claimEntry(ctx, candidate.item_id, candidate.id);
     if (claim !== null) return claim;
   }
   return null;
 }
+
+type Candidate = { readonly id: string; readonly item_id: string };
 
 function* claimEntry(ctx: Context, itemId: string, mailboxId: string): Transaction<MailboxClaim | null> {
   const item = yield* findItemLocked(ctx, itemId);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { continueAction, retryAction } from './action-commands.js';
 import { answerQuestion } from './answer-question.js';
+import { type ClaimActionOptions, findActionWork } from './claim-action.js';
 import { applyPlan } from './decisions.js';
 import { acknowledgeInputs, addInput, bindInputs, closePendingInput, pendingInputs, unbindInputs } from './inputs.js';
+import type { FoundWork } from './mailbox.js';
 import { postMessage } from './messages.js';
 import { add, assertApplied, outcomeOf, passingOutcome, threeSteps, type WorkCase } from './testing-harness.js';
 
@@ -84,8 +86,15 @@ export const runCases: readonly WorkCase[] = [
         return stop;
       };
       assert.equal(await work.tryClaim({ stopOf }), null);
+      const look = (options: ClaimActionOptions, passOver?: ReadonlySet<string>): Promise<FoundWork | null> =>
+        work.read((ctx) => findActionWork(ctx, options, passOver));
+      for (const options of [{ machine: 'm2' }, { itemIds: ['another'] }, { stopOf }])
+        assert.equal(await look(options), null);
+      assert.deepEqual(await look({ machine: 'm1' }), { id: `${itemId}/a`, itemId });
+      assert.deepEqual(await look({}, new Set([`${itemId}/a`])), { id: `${itemId}/b`, itemId });
       await work.claim('a', { machine: 'm1', maxConcurrentActions: 1 });
       assert.equal(await work.tryClaim({ maxConcurrentActions: 1 }), null);
+      assert.equal(await look({ maxConcurrentActions: 1 }), null);
       await assert.rejects(work.tryClaim({ maxConcurrentActions: 13 }), { code: 'invalid_field' });
     },
   },
