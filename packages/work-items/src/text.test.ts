@@ -19,11 +19,11 @@ describe('a cut text', () => {
   it('keeps the last word that fits whole, and all characters of scripts without spaces', () => {
     expect(cutText('one two three', 10)).toBe('one two…');
     expect(cutText('日本語のテキスト', 12)).toBe('日本語…');
-    expect(cutText('\uFEFFone two', 10)).toBe('\uFEFFone …');
+    expect(cutText('\uFEFFone two', 9)).toBe('\uFEFFone…');
   });
 
   it('of one endless word is the mark alone', () => {
-    expect(cutText('x'.repeat(100_000), 65_536)).toBe('…');
+    expect(cutText('x'.repeat(300), 200)).toBe('…');
   });
 
   it('is the text itself when that fits', () => {
