@@ -11,7 +11,7 @@ const messageLimit = 100;
 
 /** Reads everything the Coordinator is shown about an item, as one bounded JSON text. @throws CoordinatorError `not_found` */
 export function* readSnapshot(ctx: Context, itemId: string, entry: MailboxEntry): Transaction<string> {
-  const records = yield* readItemRecords(ctx, itemId, { messageLimit });
+  const records = yield* readItemRecords(ctx, itemId, { messageLimit, runs: 'newest' });
   if (records === undefined) throw new CoordinatorError('not_found', `There is no work item ${itemId}.`);
   const { remaining } = yield* snapshotAccount(ctx, accountOf(itemId));
   return coordinatorSnapshot({
