@@ -115,8 +115,8 @@ function modelOf(cell: Cell, owner: TurnOwner): HookedModel {
     },
   };
   return hookModel(protocols[cell.protocol](simulator.url), withFault, {
-    idleLimitMs: cell.fault === 'keep_alives_only' ? 100 : 20_000,
-    wholeLimitMs: cell.fault === 'keep_alives_only' ? 100 : 20_000,
+    idleLimitMs: cell.fault === 'keep_alives_only' ? 500 : 20_000,
+    wholeLimitMs: cell.fault === 'keep_alives_only' ? 500 : 20_000,
   });
 }
 
