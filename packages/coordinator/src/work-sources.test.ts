@@ -1,10 +1,10 @@
 import { stopAccount } from '@stint/ledger';
-import type { Database } from '@stint/storage';
+import { type Database, run, StoreError } from '@stint/storage';
 import { findMailboxWork } from '@stint/work-items';
 import { expect, it } from 'vitest';
 import { accountOf } from './account.js';
 import { budgetStopOf } from './budget-stop.js';
-import { resolveOptions, type Services } from './options.js';
+import { type LogLine, resolveOptions, type Services } from './options.js';
 import { pricingBy } from './pricing.js';
 import { coordinatorOptions, openBench } from './work-bench.test.helper.js';
 import { actionSource, mailboxSource } from './work-sources.js';
@@ -67,4 +67,26 @@ it('goes on to the next work when another process took what it saw free', async 
   expect(seen.writes).toBe(2);
   for (const itemId of [first, second]) expect((await bench.records(itemId)).thinkingTurn).not.toBeNull();
   expect(await source.claim()).toBeNull();
+});
+
+it('claims the work behind an item that throws, and says which item that is', async () => {
+  await using bench = await openBench();
+  const damaged = await bench.item({ withoutWorkDir: true });
+  const sound = await bench.item({ withoutWorkDir: true });
+  await bench.db.write(() => run("UPDATE work_items SET criteria = 'damaged' WHERE id = ?", [damaged]));
+  const lines: LogLine[] = [];
+  const services = { ...servicesOn(bench.db, bench.simulator.url), log: (line: LogLine) => void lines.push(line) };
+  const source = mailboxSource(services, () => undefined);
+  expect(await source.claim()).not.toBeNull();
+  expect((await bench.records(sound)).thinkingTurn).not.toBeNull();
+  expect(lines).toEqual([expect.objectContaining({ level: 'error', itemId: damaged })]);
+});
+
+it('claims nothing, and rejects, when it is the store that fails', async () => {
+  await using bench = await openBench();
+  await bench.item({ withoutWorkDir: true });
+  const failure = new StoreError('store_busy', 'Another process held the store for the whole wait.');
+  const seen = watched(bench.db, () => Promise.reject(failure));
+  const source = mailboxSource(servicesOn(seen.db, bench.simulator.url), () => undefined);
+  await expect(source.claim()).rejects.toBe(failure);
 });

@@ -1,3 +1,4 @@
+import { isStoreError, isStoreUnavailable } from '@stint/storage';
 import {
   claimAction,
   claimMailbox,
@@ -24,6 +25,7 @@ export function actionSource(services: Services, onEnd: () => void): WorkSource 
     slots: createJobSlots(maxConcurrentActions, endReporter(services, onEnd)),
     async claim() {
       const claimed = await claimFirst(
+        services,
         (passOver) => db.read((ctx) => findActionWork(ctx, options, passOver)),
         ({ itemId }) => db.write((ctx) => claimAction(ctx, { ...options, itemIds: [itemId] })),
       );
@@ -52,6 +54,7 @@ export function mailboxSource(services: Services, onEnd: () => void): WorkSource
     slots: createJobSlots(services.maxCoordinatorTurns, endReporter(services, onEnd)),
     async claim() {
       const opening = await claimFirst(
+        services,
         (passOver) => db.read((ctx) => findMailboxWork(ctx, options, passOver)),
         ({ itemId }) =>
           db.write(function* (ctx) {
@@ -64,16 +67,25 @@ export function mailboxSource(services: Services, onEnd: () => void): WorkSource
   };
 }
 
-/** Opens a write only for work that was seen free. What another process took in between is passed over, and the look goes on behind it. */
+/**
+ * Opens a write only for work that was seen free. What another process took in between is passed over, and the look goes
+ * on behind it; so is what throws, as of a damaged row, which is logged. A store that fails as a whole ends the look.
+ */
 async function claimFirst<T>(
+  { log }: Services,
   look: (passOver: ReadonlySet<string>) => Promise<FoundWork | null>,
   claim: (found: FoundWork) => Promise<T | null>,
 ): Promise<T | null> {
-  const taken = new Set<string>();
-  for (let found = await look(taken); found !== null; found = await look(taken)) {
-    const claimed = await claim(found);
-    if (claimed !== null) return claimed;
-    taken.add(found.id);
+  const passedOver = new Set<string>();
+  for (let found = await look(passedOver); found !== null; found = await look(passedOver)) {
+    try {
+      const claimed = await claim(found);
+      if (claimed !== null) return claimed;
+    } catch (error) {
+      if (isStoreUnavailable(error) || (isStoreError(error) && error.retryable)) throw error;
+      log({ level: 'error', message: 'Could not claim work of an item', ...found, ...errorFacts(error) });
+    }
+    passedOver.add(found.id);
   }
   return null;
 }
