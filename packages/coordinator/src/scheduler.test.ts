@@ -88,6 +88,29 @@ describe('the scheduler', () => {
     await scheduler.stop('test');
   });
 
+  it('leaves nothing waiting behind, however often it is woken', async () => {
+    const work = queue(1);
+    const warnings: string[] = [];
+    const note = (warning: Error): void => void warnings.push(warning.name);
+    process.on('warning', note);
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    try {
+      const scheduler = work.start();
+      await scheduler.idle();
+      const before = timers();
+      for (let woken = 0; woken < 20; woken += 1) {
+        scheduler.wake();
+        await scheduler.idle();
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(timers()).toBeLessThan(before + 10);
+      expect(warnings).toEqual([]);
+      await scheduler.stop('test');
+    } finally {
+      process.off('warning', note);
+    }
+  });
+
   it('is idle only when nothing runs', async () => {
     const work = queue(1);
     work.pending.push('a');

@@ -11,7 +11,6 @@
  * 5. A source that fails is reported and takes no work from the others: each has its turn in every pass.
  * 6. From `stop` on nothing is claimed; it resolves when every job has settled what it held.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobSlots } from './job-slots.js';
 
 /** One kind of claimable work with its own slots. */
@@ -59,7 +58,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       wakeUp = signalOnce();
       await passSafely(options, state, stopping.signal);
       if (!wakeUp.fired && options.sources.every((source) => source.slots.size === 0)) quiet.fire();
-      await Promise.race([wakeUp.promise, pause(options.pollMs, stopping.signal)]);
+      await wokenOrAfter(wakeUp.promise, options.pollMs);
     }
   };
   return {
@@ -147,7 +146,12 @@ function signalOnce(): Signal {
   };
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  // The abort is the wake-up here, not an error.
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
+/** Resolves when woken, by `stop` too, or after so many ms. Its timer ends with it, however often it is woken. */
+async function wokenOrAfter(woken: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([woken, passed]);
+  clearTimeout(timer);
 }
