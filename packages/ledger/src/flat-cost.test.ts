@@ -49,8 +49,8 @@ it('a request costs as much after ten thousand others as after a hundred, in sta
   while (number < 10_000) await pair();
   const late = await measure();
   expect(late.statements).toBe(early.statements);
-  // A look at every request would cost thirty times as much; the bound only tells that apart from noise.
-  expect(late.time).toBeLessThan(early.time * 5);
+  // A look at every request would cost several times as much; the bound only tells that apart from noise.
+  expect(late.time).toBeLessThan(early.time * 2.5);
   await db.close();
   await store.remove();
 });
