@@ -60,14 +60,11 @@ export interface ApplicationOptions {
   /** @default a command that only looks and steers */
   readonly role?: 'agent' | 'command';
   readonly defaultModel?: string | undefined;
-  /** Called at the named points at which crash tests end the process. */
-  readonly gate?: Gate;
 }
 
 /** Opens the store of a command, brings its tables up to date and composes all floors. Dispose it when the command is done. */
 export async function openApplication(context: CommandContext, options: ApplicationOptions = {}): Promise<Application> {
   const data = openDataDirectory(dataDirectoryPath(context.options.dataDir, context.environment));
-  const gate = options.gate ?? context.gate;
   const db = await openSqlite({ path: data.store, role: options.role ?? 'command' });
   try {
     for (const set of [ledgerMigrations, journalMigrations, workItemsMigrations, agentMigrations])
@@ -77,7 +74,7 @@ export async function openApplication(context: CommandContext, options: Applicat
       data,
       db,
       models,
-      gate,
+      gate: context.gate,
       environment: context.environment,
       storeId: await storeIdentity(db),
       note: context.output.note,

@@ -1,7 +1,7 @@
 import { accountOf } from '@stint/coordinator';
 import { insertTurn, journalMigrations } from '@stint/journal';
 import { createAccount, ledgerMigrations, reserveRequest } from '@stint/ledger';
-import type { FrozenRequest, HistoryEntry } from '@stint/provider-hooks';
+import type { HistoryEntry } from '@stint/provider-hooks';
 import type { Context, Database, Transaction } from '@stint/storage';
 import { freshSqlite } from '@stint/storage/testing';
 import {
@@ -15,6 +15,7 @@ import {
   workItemsMigrations,
 } from '@stint/work-items';
 import { expect, test } from 'vitest';
+import { emptyRequest } from './frozen-request.fixture.js';
 import { ItemReader } from './item-reader.js';
 
 const step = {
@@ -29,21 +30,6 @@ const step = {
 } as const;
 
 const gate = { ...step, id: 'deliver', kind: 'deliver', dependencies: ['look'] } as const;
-
-const request: FrozenRequest = {
-  model: 'simulated:m',
-  provider: 'simulated',
-  modelId: 'm',
-  prompt: [],
-  tools: [],
-  settings: {},
-  hash: 'h',
-  stream: true,
-  turnNumber: 1,
-  inputIds: [],
-  entries: [],
-  purpose: 'turn',
-};
 
 function failedResult(callId: string): HistoryEntry {
   const output = { type: 'error-text', value: 'no' } as const;
@@ -71,8 +57,8 @@ function* deferredRun(ctx: Context, itemId: string): Transaction<void> {
   const { runId } = claimed.fence;
   const estimate = { tokens: 7, costMicros: 1 };
   const account = accountOf(itemId);
-  yield* reserveRequest(ctx, { id, account, kind: 'action', run: runId, model: request.model, estimate });
-  const carried = { ...request, entries: [failedResult(id)] };
+  yield* reserveRequest(ctx, { id, account, kind: 'action', run: runId, model: emptyRequest.model, estimate });
+  const carried = { ...emptyRequest, entries: [failedResult(id)] };
   yield* insertTurn(ctx, { id, owner: { kind: 'run', id: runId }, request: carried });
   const reason = { code: 'later', message: 'Later.' };
   yield* endRun(ctx, claimed.fence, { status: 'deferred', reason, notBefore: ctx.now });

@@ -169,7 +169,7 @@ export class ItemReader {
       id,
       model,
       tokens: chargedTokens,
-      command: `stint resolve ${id} --not-billed   (or --usage IN,OUT)`,
+      command: `stint resolve ${id} --not-billed`,
     }));
   }
 

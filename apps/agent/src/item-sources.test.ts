@@ -1,7 +1,7 @@
 import { accountOf, createCommands } from '@stint/coordinator';
 import { endOperation, insertTurn, journalMigrations, recordResponse, startOperation } from '@stint/journal';
 import { ledgerMigrations, recordFailure } from '@stint/ledger';
-import type { FrozenRequest, HistoryEntry, TurnResponse } from '@stint/provider-hooks';
+import type { HistoryEntry, TurnResponse } from '@stint/provider-hooks';
 import type { Context, Transaction } from '@stint/storage';
 import { freshSqlite } from '@stint/storage/testing';
 import {
@@ -13,6 +13,7 @@ import {
   workItemsMigrations,
 } from '@stint/work-items';
 import { expect, test } from 'vitest';
+import { emptyRequest } from './frozen-request.fixture.js';
 import { ItemReader } from './item-reader.js';
 
 const step = {
@@ -27,21 +28,6 @@ const step = {
 } as const;
 
 const gate = { ...step, id: 'deliver', kind: 'deliver', dependencies: ['publish'] } as const;
-
-const request: FrozenRequest = {
-  model: 'simulated:m',
-  provider: 'simulated',
-  modelId: 'm',
-  prompt: [],
-  tools: [],
-  settings: {},
-  hash: 'h',
-  stream: true,
-  turnNumber: 1,
-  inputIds: [],
-  entries: [],
-  purpose: 'turn',
-};
 
 async function openItem() {
   const store = freshSqlite();
@@ -63,7 +49,7 @@ function* runWithTimeOut(ctx: Context): Transaction<string> {
   const owner = { kind: 'run', id: claimed.fence.runId } as const;
   const key = { turnId: ctx.newId(), callIndex: 0 };
   const call = { toolCallId: 'c', tool: 'publish' };
-  yield* insertTurn(ctx, { id: key.turnId, owner, request });
+  yield* insertTurn(ctx, { id: key.turnId, owner, request: emptyRequest });
   yield* recordResponse(ctx, key.turnId, answer);
   yield* startOperation(ctx, { ...key, ...call, owner, inputHash: 'h' });
   yield* endOperation(ctx, key, { effect: 'unknown', entry: timedOut(`result:${key.turnId}:0`) });

@@ -5,26 +5,12 @@ import { endOperation, insertTurn, journalMigrations, startOperation } from '@st
 import type { Database } from '@stint/storage';
 import { freshSqlite } from '@stint/storage/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { emptyRequest } from './frozen-request.fixture.js';
 import { ancestors } from './process-ancestry.js';
 import { requirePerson } from './require-person.js';
 
 const owner = { kind: 'run', id: 'run-1' } as const;
 const key = { turnId: 'turn-1', callIndex: 0 };
-const request = {
-  model: 'openai:m',
-  provider: 'openai',
-  modelId: 'm',
-  prompt: [],
-  tools: [],
-  settings: {},
-  entries: [],
-  hash: 'h',
-  stream: true,
-  turnNumber: 1,
-  inputIds: [],
-  purpose: 'turn',
-};
-
 let store: ReturnType<typeof freshSqlite>;
 let db: Database;
 beforeEach(async () => {
@@ -62,7 +48,7 @@ async function startTool() {
 
 const runOperation = (group: number): Promise<void> =>
   db.write(function* (ctx) {
-    yield* insertTurn(ctx, { id: key.turnId, owner, request });
+    yield* insertTurn(ctx, { id: key.turnId, owner, request: emptyRequest });
     const processGroup = { host: hostname(), processGroup: group };
     yield* startOperation(ctx, { ...key, owner, toolCallId: 'call-1', tool: 'shell', inputHash: 'h', processGroup });
   });
