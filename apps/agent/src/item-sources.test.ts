@@ -13,7 +13,7 @@ import {
   workItemsMigrations,
 } from '@stint/work-items';
 import { expect, test } from 'vitest';
-import { emptyRequest } from './frozen-request.fixture.js';
+import { emptyRequest } from './frozen-request.test.helper.js';
 import { ItemReader } from './item-reader.js';
 
 const step = {

@@ -5,7 +5,7 @@ import { endOperation, insertTurn, journalMigrations, startOperation } from '@st
 import type { Database } from '@stint/storage';
 import { freshSqlite } from '@stint/storage/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { emptyRequest } from './frozen-request.fixture.js';
+import { emptyRequest } from './frozen-request.test.helper.js';
 import { ancestors } from './process-ancestry.js';
 import { requirePerson } from './require-person.js';
 
