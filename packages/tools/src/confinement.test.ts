@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -169,7 +170,9 @@ test('while another process swaps a folder for a link all the time, nothing outs
     }
     expect(reached).toBeGreaterThan(0);
   } finally {
+    const ended = once(swapper, 'exit');
     swapper.kill('SIGKILL');
+    await ended; // a swapper that still runs would fill the folder again while it is removed
   }
   expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe('secret');
   expect(readdirSync(outside)).toEqual(['a.txt']);
