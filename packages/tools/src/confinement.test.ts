@@ -147,6 +147,16 @@ test('a folder moved out of the way at the last moment takes the write nowhere e
   expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe('secret');
 });
 
+const SWAP_FOR_EVER = `
+const { renameSync, rmSync, symlinkSync, unlinkSync } = require('node:fs');
+const attempt = (step) => { try { step(); return true; } catch { return false; } };
+for (;;) {
+  renameSync('dir', 'd2');
+  if (attempt(() => symlinkSync(process.argv[1], 'dir'))) unlinkSync('dir');
+  // A write that found no folder may have made one meanwhile.
+  while (!attempt(() => renameSync('d2', 'dir'))) attempt(() => rmSync('dir', { recursive: true }));
+}`;
+
 test('while another process swaps a folder for a link all the time, nothing outside is read or written', {
   timeout: 30_000,
 }, async () => {
@@ -154,11 +164,9 @@ test('while another process swaps a folder for a link all the time, nothing outs
   mkdirSync(path('dir'));
   write('dir/a.txt', 'inside');
   writeFileSync(join(outside, 'a.txt'), 'secret');
-  const swapper = spawn(
-    '/bin/sh',
-    ['-c', `while :; do mv dir d2; ln -s "$1" dir; rm dir; mv d2 dir; done`, 'swap', outside],
-    { cwd: root, stdio: 'ignore' },
-  );
+  // One process that starts no others: once it has ended, nothing more happens in the folder.
+  const swapper = spawn(process.execPath, ['-e', SWAP_FOR_EVER, outside], { cwd: root, stdio: 'ignore' });
+  const ended = once(swapper, 'exit');
   try {
     let reached = 0;
     for (let round = 0; round < 150; round += 1) {
@@ -170,10 +178,10 @@ test('while another process swaps a folder for a link all the time, nothing outs
     }
     expect(reached).toBeGreaterThan(0);
   } finally {
-    const ended = once(swapper, 'exit');
     swapper.kill('SIGKILL');
     await ended; // a swapper that still runs would fill the folder again while it is removed
   }
+  expect(swapper.signalCode).toBe('SIGKILL'); // it swapped to the end
   expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe('secret');
   expect(readdirSync(outside)).toEqual(['a.txt']);
 });
