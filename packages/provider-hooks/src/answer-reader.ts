@@ -11,6 +11,7 @@ export class AnswerReader<H extends TurnHandle> {
   readonly #call: HookedCall<H>;
   readonly #reader: ReadableStreamDefaultReader<StreamPart>;
   #finish: StreamPart | null = null;
+  #isIdentified = false;
   /** The response, once the stream was read to its end. */
   response: TurnResponse | null = null;
 
@@ -39,6 +40,7 @@ export class AnswerReader<H extends TurnHandle> {
       if (read.done) return this.#complete();
       const part = read.value;
       this.#call.add(part);
+      if (part.type === 'response-metadata' && this.#call.wantsResponseId) await this.#identify(part['id']);
       if (part.type === 'finish') this.#finish = part;
       else if (part.type !== 'error') {
         const isSilent = silentParts.has(part.type);
@@ -46,6 +48,12 @@ export class AnswerReader<H extends TurnHandle> {
         if (!isSilent || wantsSilent) return part;
       }
     }
+  }
+
+  async #identify(id: unknown): Promise<void> {
+    if (this.#isIdentified || id === undefined) return;
+    this.#isIdentified = true;
+    await this.#call.identify(id);
   }
 
   /** Ends the call early: the consumer does not want the rest. */

@@ -42,6 +42,15 @@ export function composeHooks<H extends TurnHandle>(
       await tell(handle, (runner, own) => runner.start(own));
       return answer as undefined; // what a guard must not answer is for its caller to refuse
     },
+    ...(guard.recheck ? { recheck: (handle: H) => guard.recheck?.(handle) ?? Promise.resolve() } : {}),
+    ...(guard.identified || observers.some((observer) => observer.identified)
+      ? {
+          async identified(handle: H, responseId: string): Promise<void> {
+            await guard.identified?.(handle, responseId);
+            await tell(handle, (runner, own) => runner.identified(own, responseId));
+          },
+        }
+      : {}),
     async finish(handle: H, response: TurnResponse): Promise<void> {
       await guard.finish(handle, response);
       await tell(handle, (runner, own) => runner.finish(own, response));

@@ -1,4 +1,5 @@
 import type { FailFacts } from './fail-facts.js';
+import type { HookName } from './types.js';
 
 /**
  * What went wrong, stable.
@@ -31,7 +32,7 @@ export type ProviderErrorCode =
 export interface ProviderErrorDetails {
   readonly retryable?: boolean;
   readonly cause?: unknown;
-  readonly hook?: 'prepare' | 'start' | 'finish' | 'fail';
+  readonly hook?: HookName;
   readonly facts?: FailFacts;
   readonly turnId?: string;
 }

@@ -140,9 +140,7 @@ class ModelBoundary<H extends TurnHandle> {
     else call.markFetch();
     let result: T;
     try {
-      const work = this.#atFetch
-        ? currentCall.run(call as unknown as HookedCall<TurnHandle>, () => startNow(invoke))
-        : startNow(invoke);
+      const work = currentCall.run(call as unknown as HookedCall<TurnHandle>, () => startNow(invoke));
       work.then(undefined, () => undefined); // if the call is stopped first, nobody else waits for it
       result = await call.untilStopped(work);
     } catch (error) {

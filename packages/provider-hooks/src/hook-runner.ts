@@ -1,8 +1,6 @@
 import { ProviderError } from './errors.js';
 import type { HookOptions } from './model.js';
-import type { FailFacts, FrozenRequest, ProviderHooks, TurnHandle, TurnResponse } from './types.js';
-
-type HookName = 'prepare' | 'start' | 'finish' | 'fail';
+import type { FailFacts, FrozenRequest, HookName, ProviderHooks, TurnHandle, TurnResponse } from './types.js';
 
 /** Calls hooks with their time limit. Guards fail closed, with a `ProviderError` that names the hook; observers never fail. */
 export class HookRunner<H extends TurnHandle> {
@@ -33,17 +31,51 @@ export class HookRunner<H extends TurnHandle> {
       this.#failed('start', `answered ${describe(answer)}; it must answer nothing, and throw to deny`);
   }
 
+  /** Throws `denied` if the request may not go on. */
+  async recheck(handle: H): Promise<void> {
+    await this.#run('recheck', async () => this.#hooks.recheck?.(handle));
+  }
+
+  /** True if the hooks want to know by which id the provider keeps an answer. */
+  get wantsResponseId(): boolean {
+    return this.#hooks.identified !== undefined;
+  }
+
+  /** A note that cannot be taken is reported, and stops nothing: what answers is paid for. */
+  async identified(handle: H, responseId: string): Promise<void> {
+    try {
+      await this.#run('identified', async () => this.#hooks.identified?.(handle, responseId));
+    } catch (error) {
+      this.#onObserverError?.(error, 'identified');
+    }
+  }
+
   async finish(handle: H, response: TurnResponse): Promise<void> {
-    await this.#run('finish', () => this.#hooks.finish(handle, response));
+    await this.#settle('finish', () => this.#hooks.finish(handle, response));
   }
 
   async fail(handle: H, error: ProviderError, facts: FailFacts): Promise<void> {
-    await this.#run('fail', () => this.#hooks.fail(handle, error, facts));
+    await this.#settle('fail', () => this.#hooks.fail(handle, error, facts));
   }
 
-  async #run<T>(hook: HookName, call: () => Promise<T>): Promise<T | null | undefined> {
+  /** The end of a request is a fact: while the hook says that it stored nothing and may be called again, it is. */
+  async #settle(hook: 'finish' | 'fail', call: () => Promise<void>): Promise<void> {
+    const deadline = performance.now() + this.#timeoutMs;
+    for (const delayMs of [...settleDelaysMs, null]) {
+      try {
+        const leftMs = Math.max(1, deadline - performance.now());
+        await this.#run(hook, call, leftMs);
+        return;
+      } catch (error) {
+        if (delayMs === null || !mayRepeat(error) || performance.now() + delayMs >= deadline) throw error;
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+      }
+    }
+  }
+
+  async #run<T>(hook: HookName, call: () => Promise<T>, timeoutMs = this.#timeoutMs): Promise<T | null | undefined> {
     try {
-      return await withTimeout(call, this.#timeoutMs, hook);
+      return await withTimeout(call, timeoutMs, hook);
     } catch (error) {
       if (this.#isObserver) {
         this.#onObserverError?.(error, hook);
@@ -61,13 +93,23 @@ export class HookRunner<H extends TurnHandle> {
   }
 }
 
+/** Waits between the calls of a hook that could not store the end of a request; together with its own waits they stay below the hook's time. */
+const settleDelaysMs: readonly number[] = [50, 200, 800, 3_200];
+
+/** True for an error by which the hook says that nothing was stored and the same call may succeed. */
+function mayRepeat(error: unknown): boolean {
+  const cause = (error as { cause?: unknown }).cause;
+  return typeof cause === 'object' && cause !== null && (cause as { retryable?: unknown }).retryable === true;
+}
+
 function toHookError(error: unknown, hook: HookName): ProviderError {
   if (error instanceof ProviderError && error.code === 'hook_failed') return error;
   const why = error instanceof Error ? error.message : String(error);
-  if (hook === 'prepare' || hook === 'start') {
+  if (hook === 'prepare' || hook === 'start' || hook === 'recheck') {
     return new ProviderError('denied', `The ${hook} hook denied the request: ${why}`, { hook, cause: error });
   }
-  return new ProviderError('hook_failed', `The ${hook} hook failed: ${why}`, { hook, cause: error });
+  const left = hook === 'identified' ? '' : ' The request has ended; that it did is not stored.';
+  return new ProviderError('hook_failed', `The ${hook} hook failed: ${why}${left}`, { hook, cause: error });
 }
 
 function withTimeout<T>(call: () => Promise<T>, timeoutMs: number, hook: HookName): Promise<T> {

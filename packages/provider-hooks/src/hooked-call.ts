@@ -8,7 +8,7 @@ import { normalError } from './normal-error.js';
 import { retryAfterMs } from './retry-after.js';
 import { factsOfError, findInCauses, isRefusingStatus, isUnsent } from './transport-facts.js';
 import type { FailFacts, FinishReason, FrozenRequest, TurnHandle, TurnResponse } from './types.js';
-import { Watchdog } from './watchdog.js';
+import { type LimitName, Watchdog } from './watchdog.js';
 import type { WireWatch } from './wire-watch.js';
 
 /**
@@ -24,7 +24,8 @@ export class HookedCall<H extends TurnHandle> {
   readonly #hooks: HookRunner<H>;
   readonly #signal: AbortSignal | undefined;
   readonly #controller = new AbortController();
-  readonly #watchdog: Watchdog;
+  readonly #options: HookOptions;
+  #watchdog: Watchdog;
   readonly #onAbort = (): void => this.#stop(this.#abortError());
   #request: FrozenRequest;
   #handle: H | null = null;
@@ -35,6 +36,8 @@ export class HookedCall<H extends TurnHandle> {
   #cancel: (() => void) | null = null;
   #transport = newTransport();
   #isOurFetch = false;
+  /** The present request has left through our fetch. */
+  #fetched = false;
   /** What passed on the wire, of a stream that came through the hooked fetch. */
   wire: WireWatch | null = null;
   answer: Answer;
@@ -43,13 +46,9 @@ export class HookedCall<H extends TurnHandle> {
     this.#hooks = hooks;
     this.#request = request;
     this.#signal = signal;
+    this.#options = options;
     this.answer = new Answer(request.provider, request.modelId);
-    const { idleLimitMs = 60_000, wholeLimitMs = 300_000, totalLimitMs = 1_800_000 } = options;
-    this.#watchdog = new Watchdog(request.stream ? idleLimitMs : wholeLimitMs, totalLimitMs, (limit, ms) =>
-      this.#stop(limitError(request, limit, ms)),
-    );
-    signal?.addEventListener('abort', this.#onAbort, { once: true });
-    if (signal?.aborted) this.#onAbort();
+    this.#watchdog = this.#watch();
   }
 
   /** Aborts with the caller's signal, and when a limit runs out. For the provider. */
@@ -79,7 +78,7 @@ export class HookedCall<H extends TurnHandle> {
       this.#handle = await this.#hooks.prepare(this.#request);
       this.#state = 'prepared';
     } catch (error) {
-      this.#close();
+      this.#end(isProviderError(error) ? error : null);
       throw error;
     }
     await this.#checkStopped();
@@ -99,10 +98,37 @@ export class HookedCall<H extends TurnHandle> {
     this.#transport.sent = true;
   }
 
-  /** The fetch of a provider, as part of this call. */
+  /** Asks whether a started request may still go on: the caller, the limits, and the `recheck` hook. Throws if not. */
+  async recheck(): Promise<void> {
+    await this.#checkStopped();
+    try {
+      if (this.#handle && this.#state === 'started') await this.#hooks.recheck(this.#handle);
+    } catch (error) {
+      if (isProviderError(error)) this.#stop(error);
+    }
+    await this.#checkStopped();
+  }
+
+  /** Tells the hooks by which id the provider keeps this answer. */
+  async identify(responseId: unknown): Promise<void> {
+    if (typeof responseId === 'string' && responseId !== '' && this.#handle)
+      await this.#hooks.identified(this.#handle, responseId);
+  }
+
+  /** True if the hooks want to know by which id the provider keeps the answer. */
+  get wantsResponseId(): boolean {
+    return this.#hooks.wantsResponseId;
+  }
+
+  /** The fetch of a provider, as part of this call. One that was started at its invocation is sent by its first fetch. */
   async fetch(base: typeof fetch, input: string | URL | Request, init: RequestInit | undefined): Promise<Response> {
-    if (this.wasStarted) await this.#startAnother();
-    await this.start();
+    this.#isOurFetch = true;
+    if (this.#state === 'started' && !this.#fetched) await this.recheck();
+    else {
+      if (this.#state !== 'prepared') await this.#startAnother();
+      await this.start();
+    }
+    this.#fetched = true;
     const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
     if (this.#handle) headers.set('x-client-request-id', this.#handle.id);
     try {
@@ -139,6 +165,7 @@ export class HookedCall<H extends TurnHandle> {
 
   /** The answer has ended. Calls `finish` if it is complete; else calls `fail`, and throws. */
   async complete(): Promise<TurnResponse> {
+    if (this.#outcome) throw this.#outcome;
     const reason = this.#completeReason();
     if (reason === null) throw await this.fail(this.#incompleteError());
     this.#takeWireUsage();
@@ -180,16 +207,32 @@ export class HookedCall<H extends TurnHandle> {
     return !this.wasStarted && !isProviderError(error) && factsOfError(error).status !== null;
   }
 
+  /** The first request ends by its facts; the next one is watched, reserved and checked as if it were alone. */
   async #startAnother(): Promise<void> {
     const before = this.#handle?.id;
-    await this.fail(this.#transport.error ?? statusError(this.#request.model, this.#transport.status));
+    const error = await this.fail(this.#transport.error ?? statusError(this.#request.model, this.#transport.status));
+    if (this.#stopped) throw error;
+    this.#handle = null;
+    this.#state = 'new';
     this.#outcome = null;
     this.#transport = newTransport();
+    this.#fetched = false;
     this.wire = null;
     this.answer = new Answer(this.#request.provider, this.#request.modelId);
     this.#request = Object.freeze({ ...this.#request, ...(before === undefined ? {} : { retryOf: before }) });
-    this.#handle = await this.#hooks.prepare(this.#request);
-    this.#state = 'prepared';
+    this.#watchdog = this.#watch();
+    await this.prepare();
+  }
+
+  /** Follows the caller's signal and the limits, for one request. */
+  #watch(): Watchdog {
+    const request = this.#request;
+    const { idleLimitMs = 60_000, wholeLimitMs = 300_000, totalLimitMs = 1_800_000 } = this.#options;
+    const onLimit = (limit: LimitName, ms: number): void => this.#stop(limitError(request, limit, ms));
+    const watchdog = new Watchdog(request.stream ? idleLimitMs : wholeLimitMs, totalLimitMs, onLimit);
+    this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (this.#signal?.aborted) this.#onAbort();
+    return watchdog;
   }
 
   async #checkStopped(): Promise<void> {
@@ -292,7 +335,7 @@ function newTransport(): Transport {
 /** The call that a provider's fetch belongs to. */
 export const currentCall = new AsyncLocalStorage<HookedCall<TurnHandle>>();
 
-function limitError({ model, stream }: FrozenRequest, limit: 'idle' | 'total', ms: number): ProviderError {
+function limitError({ model, stream }: FrozenRequest, limit: LimitName, ms: number): ProviderError {
   const option = stream ? 'idleLimitMs' : 'wholeLimitMs';
   return limit === 'idle'
     ? new ProviderError('idle_timeout', `${model} sent nothing for ${ms} ms (${option}).`, { retryable: true })

@@ -1,4 +1,12 @@
-import type { CallFacts, CallSettings, ContentPart, PromptMessage, ToolDefinition, TurnResponse } from './types.js';
+import type {
+  CallFacts,
+  CallSettings,
+  ContentPart,
+  HookName,
+  PromptMessage,
+  ToolDefinition,
+  TurnResponse,
+} from './types.js';
 
 /** Any AI SDK language model of specification v2, v3 or v4, as far as this package looks at it. */
 export interface LanguageModelLike {
@@ -39,7 +47,7 @@ export interface HookOptions {
   /** Longest time of one request, in ms. @default 1_800_000 */
   readonly totalLimitMs?: number;
   /** Told what an observer's hook threw. @default ignored: an observer must not stop a request */
-  readonly onObserverError?: (error: unknown, hook: 'prepare' | 'start' | 'finish' | 'fail') => void;
+  readonly onObserverError?: (error: unknown, hook: HookName) => void;
 }
 
 /** An AI SDK model of the same specification as the one it wraps, every request of which goes through the hooks. */

@@ -86,11 +86,17 @@ export interface TurnResponse {
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
 
+/** The name of a hook. */
+export type HookName = 'prepare' | 'start' | 'recheck' | 'identified' | 'finish' | 'fail';
+
 /**
  * The four hooks around one request, all awaited, in this order: prepare, start, then exactly one of finish and fail.
  *
  * A guard (the default) fails closed: a throw, a hang beyond `hookTimeoutMs` or a value of another shape from `prepare` or
- * `start` means that nothing is sent. What an observer throws is reported and otherwise ignored.
+ * `start` means that nothing is sent. A guard's `finish` or `fail` that throws an error with `retryable: true` has stored
+ * nothing, and is called again a few times within `hookTimeoutMs`. A `start` that is still at work when its time is up is
+ * failed with `sent: false`; what it stores after that is its own to undo. What an observer throws is reported and
+ * otherwise ignored.
  */
 export interface ProviderHooks<H extends TurnHandle = TurnHandle> {
   /** `observer`: may answer null to `prepare`, and its errors stop nothing. @default 'guard' */
@@ -99,6 +105,16 @@ export interface ProviderHooks<H extends TurnHandle = TurnHandle> {
   prepare(request: FrozenRequest): Promise<H | null>;
   /** The last moment before bytes leave. Throw to deny; `fail` then follows with `sent: false`. */
   start(handle: H): Promise<void>;
+  /**
+   * A started request is at a further moment at which it may be stopped: a callback of the provider's own (`recheckCall`),
+   * or the fetch of a model whose boundary is the invocation. Nothing is paid anew. Throw to stop the request.
+   */
+  recheck?(handle: H): Promise<void>;
+  /**
+   * A stream told by which id the provider keeps the answer, so that it can be asked for after a crash. Called once, before
+   * anything of the answer is handed on; its errors stop nothing.
+   */
+  identified?(handle: H, responseId: string): Promise<void>;
   /** The stop event was seen and the stream has ended. */
   finish(handle: H, response: TurnResponse): Promise<void>;
   /** Anything else, before a retry or an abort is decided. */
