@@ -2,6 +2,7 @@
 export type CoordinatorErrorCode =
   | 'turn_denied'
   | 'lease_lost'
+  | 'start_late'
   | 'paused'
   | 'workspace_moved'
   | 'invalid_option'

@@ -7,6 +7,7 @@ import {
   type TurnResponse,
   type Usage,
 } from '@stint/provider-hooks';
+import type { Database } from '@stint/storage';
 import { describe, expect, it } from 'vitest';
 import { createTurnHooks, TurnDenied } from './turn-hooks.js';
 import { type Bench, openBench } from './work-bench.test.helper.js';
@@ -60,6 +61,7 @@ async function withHooks(
     inputs: string[];
     points: string[];
   }) => Promise<void>,
+  around: (db: Database) => Database = (db) => db,
 ): Promise<void> {
   await using bench = await openBench();
   await bench.db.write((ctx) => createAccount(ctx, { id: 'a', limits }));
@@ -68,7 +70,7 @@ async function withHooks(
   const points: string[] = [];
   // oxlint-disable require-yield -- these fakes of the inputs need no statement
   const hooks = createTurnHooks({
-    db: bench.db,
+    db: around(bench.db),
     owner,
     budget: { account: 'a', kind: 'action', run: 'run-1' },
     pricing: {
@@ -110,6 +112,14 @@ async function booked(bench: Bench, id: string) {
       history: history.map(({ key }) => key),
     };
   });
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve: () => resolve() };
 }
 
 async function prepared(hooks: ReturnType<typeof createTurnHooks>) {
@@ -221,6 +231,69 @@ describe('the one hook set', () => {
       expect(request).toMatchObject({ status: 'unknown', chargedTokens: 10_000, chargedCostMicros: 20_000 });
       const account = await bench.db.read((ctx) => snapshotAccount(ctx, 'a'));
       expect(account).toMatchObject({ status: 'stopped', stopReason: { code: 'cost_exhausted' } });
+    });
+  });
+
+  it.each(['before', 'after'] as const)(
+    'takes back a start that was given up %s it was recorded: no hold, no turn in flight, inputs pending',
+    async (when) => {
+      const slow = { until: () => undefined as void, reached: Promise.resolve() };
+      let late = true;
+      const around = (db: Database): Database => {
+        const gate = deferred();
+        const reached = deferred();
+        slow.until = gate.resolve;
+        slow.reached = reached.promise;
+        const write: Database['write'] = async (body) => {
+          if (!late) return await db.write(body);
+          late = false;
+          const held = async () => {
+            reached.resolve();
+            await gate.promise;
+          };
+          if (when === 'before') await held();
+          const result = await db.write(body);
+          if (when === 'after') await held();
+          return result;
+        };
+        return Object.create(db, {
+          write: { value: write },
+          read: { value: db.read.bind(db) },
+        }) as Database;
+      };
+      await withHooks(
+        {},
+        async ({ bench, hooks, inputs }) => {
+          const turn = await prepared(hooks);
+          const started = hooks.start(turn).catch((error: unknown) => error);
+          await slow.reached;
+          await hooks.fail(turn, new ProviderError('hook_failed', 'The start hook did not answer in time.'), unsent);
+          slow.until();
+          expect(await started).toMatchObject({ code: 'start_late' });
+          const wasStored = when === 'after';
+          expect(await booked(bench, turn.id)).toMatchObject(
+            wasStored
+              ? { turn: 'cancelled', request: 'released', charged: 0 }
+              : { turn: undefined, request: undefined },
+          );
+          expect(inputs).toEqual(wasStored ? ['bind in-1', 'unbind'] : []);
+          const account = await bench.db.read((ctx) => snapshotAccount(ctx, 'a'));
+          expect(account).toMatchObject({ inFlight: 0, held: { tokens: 0 } });
+          expect(account?.usage).toMatchObject({ tokens: 0 });
+        },
+        around,
+      );
+    },
+  );
+
+  it('stops a started request at a callback of the provider once the claim is lost, and pays nothing for asking', async () => {
+    await withHooks({}, async ({ bench, hooks, fence }) => {
+      const turn = await prepared(hooks);
+      await hooks.start(turn);
+      await hooks.recheck?.(turn);
+      fence.holds = false;
+      await expect(hooks.recheck?.(turn)).rejects.toMatchObject({ code: 'lease_lost' });
+      expect(await booked(bench, turn.id)).toMatchObject({ turn: 'dispatching', charged: 50 });
     });
   });
 

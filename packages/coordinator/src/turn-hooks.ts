@@ -1,16 +1,18 @@
 /**
  * The one hook set: joins fence, ledger and journal, for Runs and Coordinator turns alike.
  *
- * States of a turn here: prepared (in memory only) -> started | denied -> ended. Invariants:
+ * States of a turn here: prepared (in memory only) -> started | denied; prepared -> given_up. Invariants:
  * 1. Nothing is stored before `start`; `start` is one transaction, and no byte leaves before it committed.
  * 2. A denial commits (the ledger's stop stays) and is thrown as {@link TurnDenied}; a lost lease stores nothing.
  * 3. `finish` and `fail` book in the ledger whatever the fence says; only with the fence does an answer count.
- * 4. Locks are taken in the order work item, action, run (by the fence), accounts, request, turn.
+ * 4. A `start` that outlasted its time has been given up: nothing was sent, so what it still stores it takes back.
+ * 5. Locks are taken in the order work item, action, run (by the fence), accounts, request, turn.
  */
 import {
   insertDeniedTurn,
   insertTurn,
   readTurn,
+  recordCancelled,
   recordRefused,
   recordResponse,
   recordUnknown,
@@ -89,7 +91,7 @@ export function denialOf(error: unknown): RefusalReason | null {
 interface PreparedTurn extends TurnHandle {
   readonly request: FrozenRequest;
   readonly hold: Hold;
-  state: 'prepared' | 'started' | 'denied';
+  state: 'prepared' | 'started' | 'denied' | 'given_up';
 }
 
 /** Hooks for `hookModel` or `hookProvider`. Make one set per Run and per Coordinator turn. */
@@ -104,12 +106,19 @@ export function createTurnHooks(options: TurnHooksOptions): ProviderHooks<Prepar
     },
     start: async (turn) => {
       const admission = await db.write((ctx) => admit(ctx, options, turn));
+      if (wasGivenUp(turn)) {
+        if (admission === null) await db.write((ctx) => withdraw(ctx, options, turn));
+        throw startedLate(turn);
+      }
       if (admission !== null) {
         turn.state = 'denied';
         throw admission === 'lost' ? claimLost() : new TurnDenied(admission);
       }
       turn.state = 'started';
       gate('turn:started');
+    },
+    recheck: async () => {
+      if (!(await db.write(options.fence))) throw claimLost();
     },
     finish: async (turn, response) => {
       gate('turn:answered');
@@ -118,6 +127,7 @@ export function createTurnHooks(options: TurnHooksOptions): ProviderHooks<Prepar
       if (!kept) throw claimLost();
     },
     fail: async (turn, error, facts) => {
+      if (turn.state === 'prepared') turn.state = 'given_up';
       if (turn.state !== 'started') return;
       await db.write((ctx) => settleFailure(ctx, options, turn, { error, facts }));
     },
@@ -136,9 +146,11 @@ async function newTurnId(db: Database): Promise<string> {
 function* admit(
   ctx: Context,
   options: TurnHooksOptions,
-  { id, request, hold }: PreparedTurn,
+  turn: PreparedTurn,
 ): Transaction<RefusalReason | 'lost' | null> {
   const { owner, budget } = options;
+  const { id, request, hold } = turn;
+  if (wasGivenUp(turn)) return 'lost';
   if (!(yield* options.fence(ctx))) return 'lost';
   const reserved = yield* reserveRequest(ctx, {
     ...budget,
@@ -156,6 +168,24 @@ function* admit(
   yield* insertTurn(ctx, { id, owner, request });
   if (options.inputs !== undefined) yield* options.inputs.bind(ctx, id, request.inputIds);
   return null;
+}
+
+/** Takes back, in one transaction, what a `start` stored after it was given up: not a byte of its request has left. */
+function* withdraw(ctx: Context, options: TurnHooksOptions, turn: PreparedTurn): Transaction<void> {
+  yield* options.fence(ctx);
+  yield* releaseRequest(ctx, turn.id, 'not_sent');
+  const { code, message } = startedLate(turn);
+  yield* recordCancelled(ctx, turn.id, { code, message });
+  if (options.inputs !== undefined) yield* options.inputs.unbind(ctx, turn.id);
+}
+
+/** A function, since the state changes while `start` waits for the store. */
+function wasGivenUp(turn: PreparedTurn): boolean {
+  return turn.state === 'given_up';
+}
+
+function startedLate({ id }: PreparedTurn): CoordinatorError {
+  return new CoordinatorError('start_late', `Request ${id} was given up before it was recorded; it was not sent.`);
 }
 
 /** One transaction: the ledger settles always; the answer counts only under the fence. Answers whether it does. */
