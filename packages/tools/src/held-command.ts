@@ -2,20 +2,25 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { refusal } from './errors.js';
+import { messageOf, refusal, systemCode } from './errors.js';
+import { guardCommand } from './process-guard.js';
 import type { ProcessRecord } from './process-record.js';
 import { type ProcessEntry, currentBootId, hasProc, openTarget, readProcess } from './process-table.js';
 import { ProcessTree } from './process-tree.js';
 
 /**
- * The leader of the group: waits for `go` on descriptor 3, then runs the command with its output in a pipe and tells
- * its exit code on descriptor 4. It stands between the command and this process, so that the command's parent has the
- * clean environment too. If this process dies before `go`, the leader reads the end of the pipe and runs nothing.
+ * The holder of the command: tells its number on descriptor 4, waits for `go` on descriptor 3, then runs the command with
+ * its output in a pipe and tells its exit code. It stands between the command and this process, so that the command's
+ * parent has the clean environment too. If this process dies before `go`, it reads the end of the pipe and runs nothing.
  */
-const LEADER = `IFS= read -r go <&3 || exit 125
+const HOLDER = `printf 'holder %s\\n' "$$" >&4
+IFS= read -r go <&3 || exit 125
 [ "$go" = go ] || exit 125
 exec 3<&-
 { "$1" -c "$2" 2>&1 4>&-; printf '%s\\n' "$?" >&4; } | { exec 4>&- 5>&-; PATH="/usr/bin:/bin:$PATH" exec cat; }`;
+
+/** Exit code of a guard that has seen the end of everything below it. */
+const GUARD_PROOF = 0;
 
 /** How the command ended: its exit code, or null when its leader was killed before it could tell. */
 export interface CommandEnd {
@@ -32,9 +37,12 @@ export interface HeldCommand {
   release(): void;
   /** Resolves when the command itself has ended, whatever it left behind. */
   readonly ended: Promise<CommandEnd>;
-  /** Resolves when the leader is gone. */
-  readonly leaderGone: Promise<void>;
-  /** True for processes of the holder, not of the command: the leader, and what it started to run the command. */
+  /**
+   * Resolves when the leader has ended: true if its end proves that nothing the command started is left, since it was a
+   * guard and nobody ended it.
+   */
+  readonly leaderGone: Promise<boolean>;
+  /** True for processes that run the command, not of the command: leader, holder, and the holder's own children. */
   readonly isOwn: (entry: ProcessEntry) => boolean;
   /** Closes what is still open on this side. */
   dispose(): void;
@@ -48,6 +56,8 @@ export interface HoldOptions {
   readonly shellPath: string;
   readonly callId: string;
   readonly operationId: string;
+  /** Interpreters that can be a guard. */
+  readonly guardPaths: readonly string[];
 }
 
 /** The shell that commands are written for. */
@@ -55,22 +65,20 @@ export function defaultShellPath(): string {
   return existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 }
 
-/** Starts the group with the command held. @throws ToolError `not_started`, effect `none` */
+/**
+ * Starts the group with the command held.
+ * @throws ToolError `not_started` or `invalid_input`, effect `none`
+ */
 export async function holdCommand(options: HoldOptions): Promise<HeldCommand> {
-  const { command, cwd, environment, shellPath } = options;
   const startedAt = Date.now();
-  const child = spawn('/bin/sh', ['-c', LEADER, 'stint', shellPath, command], {
-    cwd,
-    env: environment,
-    detached: true, // a session and a group of its own, no terminal
-    stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
-  });
+  const { child, isGuarded } = start(options);
   const leader = await spawned(child);
   const tree = new ProcessTree({
     processGroup: leader,
     operationId: options.operationId,
     startTicks: startTicksOf(leader),
     targets: ownTargets(leader),
+    isGuarded: () => isGuarded,
   });
   const record: ProcessRecord = {
     callId: options.callId,
@@ -81,44 +89,92 @@ export async function holdCommand(options: HoldOptions): Promise<HeldCommand> {
     startTicks: startTicksOf(leader),
     bootId: currentBootId(),
   };
-  const leaderGone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const leaderGone = new Promise<boolean>((resolve) =>
+    child.once('exit', (code) => resolve(isGuarded && code === GUARD_PROOF)),
+  );
   const [, output, , go, status, mark] = child.stdio as unknown as [null, Readable, null, Writable, Readable, Readable];
   for (const stream of [output, go, status, mark]) stream.on('error', () => {}); // a broken pipe shows as the end of the command
+  const told = new HolderWords(status);
+  const holder = (): number | undefined => (isGuarded ? told.holder() : leader);
   return {
     record,
     tree,
     output,
     release: () => void go.end('go\n'),
-    ended: commandEnd(status, leaderGone),
+    ended: told.ended,
     leaderGone,
-    isOwn: ({ pid, parent }) => pid === leader || parent === leader,
+    isOwn: ({ pid, parent }) => pid === leader || pid === holder() || parent === holder(),
     dispose() {
       for (const stream of [output, go, status, mark]) stream.destroy();
     },
   };
 }
 
+interface Started {
+  readonly child: ChildProcess;
+  readonly isGuarded: boolean;
+}
+
+/** Starts the holder, under a guard where there can be one. A failure here comes before anything ran. */
+function start({ command, cwd, environment, shellPath, guardPaths }: HoldOptions): Started {
+  if (command.includes('\0'))
+    throw refusal('invalid_input', 'The command holds a zero byte, which no program can be given. It was not run.');
+  const holderArgs = ['-c', HOLDER, 'stint', shellPath, command];
+  const guard = guardCommand(holderArgs, guardPaths);
+  const { file, args } = guard ?? { file: '/bin/sh', args: holderArgs };
+  try {
+    const child = spawn(file, args, {
+      cwd,
+      env: environment,
+      detached: true, // a session and a group of its own, no terminal
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    return { child, isGuarded: guard !== undefined };
+  } catch (cause) {
+    throw notStarted(cause);
+  }
+}
+
 async function spawned(child: ChildProcess): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
-    child.once('error', (cause) => reject(refusal('not_started', 'The shell could not be started.', cause)));
+    child.once('error', (cause) => reject(notStarted(cause)));
   });
-  if (child.pid === undefined) throw refusal('not_started', 'The shell could not be started.');
+  if (child.pid === undefined) throw notStarted(undefined);
   return child.pid;
 }
 
-/** The exit code the leader tells; if it was killed, null. */
-async function commandEnd(status: Readable, leaderGone: Promise<void>): Promise<CommandEnd> {
-  const told = new Promise<string>((resolve) => {
-    let text = '';
-    status.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      if (text.includes('\n')) resolve(text);
+function notStarted(cause: unknown): Error {
+  const code = systemCode(cause);
+  const why = code === 'E2BIG' ? 'it is too long; put it into a file and run that' : (code ?? messageOf(cause));
+  return refusal('not_started', `The command was not run: ${why}.`, cause);
+}
+
+/** What the holder tells on its descriptor: its number first, then the exit code of the command. */
+class HolderWords {
+  /** The command's end: its exit code, or null when the holder was ended before it could tell. */
+  readonly ended: Promise<CommandEnd>;
+  #text = '';
+
+  constructor(status: Readable) {
+    this.ended = new Promise((resolve) => {
+      status.on('data', (chunk: Buffer) => {
+        this.#text += chunk.toString('latin1');
+        if (this.#exitCode() !== null) resolve({ exitCode: this.#exitCode() });
+      });
+      status.once('close', () => resolve({ exitCode: this.#exitCode() }));
     });
-    status.once('close', () => resolve(text));
-  });
-  const text = await Promise.race([told, leaderGone.then(() => told)]);
-  return { exitCode: /^\d+\n/.test(text) ? Number.parseInt(text, 10) : null };
+  }
+
+  holder(): number | undefined {
+    const [, pid] = /^holder (\d+)$/m.exec(this.#text) ?? [];
+    return pid === undefined ? undefined : Number(pid);
+  }
+
+  #exitCode(): number | null {
+    const [, code] = /^(\d+)\n/m.exec(this.#text) ?? [];
+    return code === undefined ? null : Number(code);
+  }
 }
 
 function startTicksOf(pid: number): number | null {

@@ -8,7 +8,7 @@ export interface ProcessRecord {
   /** Value of `STINT_OPERATION` in the environment of everything the command starts. */
   readonly operationId: string;
   readonly host: string;
-  /** Process group id = pid of its leader. */
+  /** Pid of the leader, which is also the id of its process group and of the session the command runs in. */
   readonly processGroup: number;
   /** Wall-clock time of the start, ms. */
   readonly startedAt: number;

@@ -12,6 +12,8 @@ export interface ProcessEntry {
   readonly startTicks: number;
   /** Ended, and waiting only for its parent to notice. */
   readonly isZombie: boolean;
+  /** Short name of the program, where it is told without asking twice (Linux). */
+  readonly name?: string;
 }
 
 /** True where `/proc` tells environment and open files of other processes. */
@@ -95,6 +97,7 @@ function parseStat(pid: number, stat: string): ProcessEntry | undefined {
     session: Number(session),
     startTicks: Number(fields[19]),
     isZombie: state === 'Z' || state === 'X',
+    name: stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')),
   };
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { GUARD_NAME } from './process-guard.js';
 import type { ProcessRecord } from './process-record.js';
 import {
   commandLine,
@@ -22,6 +23,8 @@ export interface TreeIdentity {
   readonly startTicks: number | null;
   /** Open-file targets that only this tree holds. */
   readonly targets?: readonly string[];
+  /** True while the leader is a guard, which is given every orphan of the tree and ends by itself after the last process. */
+  readonly isGuarded?: () => boolean;
 }
 
 /** What ending a tree came to. */
@@ -41,9 +44,10 @@ const KILL_PASSES = 200;
 const watchedSessions = new Set<number>();
 
 /**
- * Follows everything a command starts: by process group and session, by the chain of parents sampled while it runs
- * and, on Linux, by the operation id in the environment and by the files only this tree holds open. Elsewhere a
- * process that left group and chain between two samples is not seen.
+ * Follows everything a command starts. Under a guard (`process-guard.ts`) the chain of parents never breaks, so nothing
+ * can leave. Without one: by process group and session, by the chain of parents sampled while it runs and, on Linux, by
+ * the operation id in the environment and by the files only this tree holds open; what has left all of these between two
+ * samples is not seen.
  */
 export class ProcessTree {
   readonly #identity: TreeIdentity;
@@ -81,31 +85,39 @@ export class ProcessTree {
     const entries = await listProcesses();
     this.#self = entries.find(({ pid }) => pid === process.pid);
     const younger = entries.filter(({ startTicks }) => startTicks >= (this.#identity.startTicks ?? 0));
-    const members = this.#withDescendants(younger, (entry) => this.#isMember(entry));
+    const isGuarded = younger.some((entry) => !entry.isZombie && this.#isGuard(entry));
+    const members = this.#withDescendants(
+      younger,
+      (entry) => this.#isKnown(entry) || (!isGuarded && this.#isMarked(entry)),
+    );
     return members.filter((entry) => !entry.isZombie);
   }
 
   /**
-   * Ends all of `living()` but what is spared: asks (TERM), waits `graceMs`, then kills until none is left.
+   * Ends all of `living()` but what is spared: asks (TERM), waits `graceMs`, then kills until none is left. A guard is
+   * not signalled: it ends after the others, and is waited for unless something is spared.
    * It returns when all are gone or, after about three seconds of killing, with those that are not.
    */
-  async end(graceMs: number, isSpared: (entry: ProcessEntry) => boolean = () => false): Promise<EndReport> {
-    const look = async () => partition(await this.living(), isSpared);
+  async end(graceMs: number, isSpared?: (entry: ProcessEntry) => boolean): Promise<EndReport> {
+    const isGuard = (entry: ProcessEntry) => this.#isGuard(entry);
+    const look = async () => partition(await this.living(), (entry) => isGuard(entry) || isSpared?.(entry) === true);
+    const isOver = ({ left, spared }: Seen) => left.length === 0 && (isSpared !== undefined || !spared.some(isGuard));
+    const ended = new Set<number>();
     const asked = await look();
-    if (asked.left.length === 0) return { ended: [], survivors: [] };
-    const ended = new Set(asked.left.map(({ pid }) => pid));
-    if (graceMs > 0) {
+    if (graceMs > 0 && asked.left.length > 0) {
+      for (const { pid } of asked.left) ended.add(pid);
       this.#signal(asked, 'SIGTERM');
-      await untilNoneIsLeft(look, graceMs);
+      await untilOver(look, isOver, graceMs);
     }
-    for (let pass = 0; pass < KILL_PASSES; pass += 1) {
-      const seen = await look();
-      if (seen.left.length === 0) return { ended: [...ended], survivors: [] };
+    let seen = await look();
+    for (let pass = 0; pass < KILL_PASSES && !isOver(seen); pass += 1) {
       for (const { pid } of seen.left) ended.add(pid);
       this.#signal(seen, 'SIGKILL');
       await wait(POLL_MS);
+      seen = await look();
     }
-    return { ended: [...ended], survivors: (await look()).left.map(({ pid }) => pid) };
+    if (seen.left.length === 0 && !isOver(seen)) this.#signalGuard(seen); // it has been stopped, say: it is of no use any more
+    return { ended: [...ended], survivors: seen.left.map(({ pid }) => pid) };
   }
 
   /**
@@ -122,15 +134,29 @@ export class ProcessTree {
     for (const { pid } of left) signal(pid, name);
   }
 
-  async #sample(): Promise<void> {
-    const entries = await recentProcesses(SAMPLE_FIRST_MS);
-    this.#withDescendants(entries, ({ pid, startTicks, group, session }) => {
-      return this.#known.get(pid) === startTicks || this.#inGroup(group, session);
-    });
+  #signalGuard({ spared }: Seen): void {
+    for (const { pid } of spared.filter((entry) => this.#isGuard(entry))) signal(pid, 'SIGKILL');
   }
 
-  #isMember({ pid, startTicks, group, session }: ProcessEntry): boolean {
-    if (this.#known.get(pid) === startTicks || this.#inGroup(group, session)) return true;
+  #isGuard({ pid, startTicks, name }: ProcessEntry): boolean {
+    return (
+      pid === this.#identity.processGroup &&
+      this.#known.get(pid) === startTicks &&
+      (this.#identity.isGuarded?.() ?? name === GUARD_NAME)
+    );
+  }
+
+  async #sample(): Promise<void> {
+    const entries = await recentProcesses(SAMPLE_FIRST_MS);
+    this.#withDescendants(entries, (entry) => this.#isKnown(entry));
+  }
+
+  #isKnown({ pid, startTicks, group, session }: ProcessEntry): boolean {
+    return this.#known.get(pid) === startTicks || this.#inGroup(group, session);
+  }
+
+  /** By environment and open files: looked at where the chain of parents may have been broken. */
+  #isMarked({ pid, session }: ProcessEntry): boolean {
     if (!hasProc() || watchedSessions.has(session)) return false;
     const { operationId, targets = [] } = this.#identity;
     if (hasInEnvironment(pid, `${OPERATION_VARIABLE}=${operationId}`)) return true;
@@ -193,9 +219,9 @@ function partition(living: readonly ProcessEntry[], isSpared: (entry: ProcessEnt
   return { left: living.filter((entry) => !isSpared(entry)), spared: living.filter(isSpared) };
 }
 
-async function untilNoneIsLeft(look: () => Promise<Seen>, limitMs: number): Promise<void> {
+async function untilOver(look: () => Promise<Seen>, isOver: (seen: Seen) => boolean, limitMs: number): Promise<void> {
   const end = performance.now() + limitMs;
-  while (performance.now() < end && (await look()).left.length > 0) await wait(POLL_MS);
+  while (performance.now() < end && !isOver(await look())) await wait(POLL_MS);
 }
 
 function signal(target: number, name: NodeJS.Signals): void {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -161,7 +161,7 @@ describe('before the command', () => {
     };
     const result = await call(
       'shell',
-      { command: 'touch began; echo $(ps -o pgid= $$) $STINT_OPERATION' },
+      { command: 'touch began; echo $(ps -o sid= $$) $STINT_OPERATION' },
       { onProcess, toolCallId: 'call-1' },
     );
     expect(order).toEqual(['record']);
@@ -176,6 +176,24 @@ describe('before the command', () => {
     expect(result).toMatchObject({ ok: false, code: 'not_started', errorEffect: 'none' });
     expect(result.output).toContain('the database is gone');
     expect(existsSync(path('began'))).toBe(false);
+  });
+
+  test('a command that cannot be started is refused with effect none: too long, a zero byte, no folder, no data folder', async () => {
+    const { call, path, root } = testWorkspace();
+    const refused = async (command: string, tool = call) => {
+      const { ok, code, errorEffect, fatal } = await tool('shell', { command });
+      return { ok, code, errorEffect, fatal };
+    };
+    const none = { ok: false, errorEffect: 'none', fatal: undefined };
+    expect(await refused(`touch began; : ${'x'.repeat(300_000)}`)).toEqual({ ...none, code: 'not_started' });
+    expect(await refused('touch began\0')).toEqual({ ...none, code: 'invalid_input' });
+    const long = testWorkspace({ environment: { PATH: process.env['PATH'], LC_ALL: 'C'.repeat(200_000) } });
+    expect(await refused('touch began', long.call)).toEqual({ ...none, code: 'not_started' });
+    const unkept = testWorkspace({ root, dataDir: '/dev/null/data' });
+    expect(await refused('touch began', unkept.call)).toEqual({ ...none, code: 'not_started' });
+    expect(existsSync(path('began'))).toBe(false);
+    rmSync(root, { recursive: true });
+    expect(await refused('true')).toEqual({ ...none, code: 'not_started' });
   });
 
   test('case Y20: if this process dies before it lets the command begin, nothing runs', async () => {

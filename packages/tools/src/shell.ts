@@ -4,8 +4,9 @@ import { ToolError, messageOf, refusal } from './errors.js';
 import { type HeldCommand, defaultShellPath, holdCommand } from './held-command.js';
 import { OutputCapture } from './output-capture.js';
 import type { OutputStore } from './output-store.js';
+import { DEFAULT_GUARD_PATHS } from './process-guard.js';
 import type { ProcessRecord } from './process-record.js';
-import { type EndReport, describeProcesses } from './process-tree.js';
+import { describeProcesses } from './process-tree.js';
 import { type ToolReply, reply } from './reply.js';
 import { type Environment, shellEnvironment } from './shell-environment.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
@@ -23,6 +24,12 @@ export interface ShellOptions {
   readonly timeoutMs?: number;
   /** Time between TERM and KILL, ms, at most 5_000. @default 1_000 */
   readonly killGraceMs?: number;
+  /**
+   * Interpreters (perl or python) the first of which is put above every command on Linux, to be given what leaves its
+   * parent; `[]`: none, and processes are then only looked for by their marks.
+   * @default ['/usr/bin/perl', '/usr/bin/python3', '/usr/local/bin/python3']
+   */
+  readonly guardPaths?: readonly string[];
   /** Most output bytes kept in the output file. @default 67_108_864 (64 MiB) */
   readonly keptOutputBytes?: number;
   /** Awaited with the identity of the process group before the command begins; a rejection means: not run. */
@@ -43,7 +50,7 @@ const DRAIN_MS = 1_000;
 
 const description = `Runs a command in a shell in the workspace and returns its exit code and its output (standard output and error in one). \
 Nobody can answer prompts: standard input is at its end and there is no terminal. Every process the command starts is ended when it ends, at the time limit \
-(timeoutMs, at most ${MAX_TIMEOUT_MS}) and when the call is stopped: nothing can be left running in the background.`;
+(timeoutMs, at most ${MAX_TIMEOUT_MS}) and when the call is stopped: do not leave anything running in the background.`;
 
 /** The tool `shell`. */
 export function shellTool(state: WorkspaceState, options: ShellOptions = {}): Tool {
@@ -87,7 +94,7 @@ async function runCommand(
   input: ShellInput,
   context: ToolContext,
 ): Promise<ToolReply> {
-  const kept = await context.outputs.create();
+  const kept = await createOutput(context);
   try {
     const capture = new OutputCapture(kept.file, options.keptOutputBytes ?? 64 * 1024 * 1024);
     const held = await hold(state, options, input, context);
@@ -97,6 +104,14 @@ async function runCommand(
     throw error;
   } finally {
     await kept.file.close();
+  }
+}
+
+async function createOutput({ outputs }: ToolContext): ReturnType<OutputStore['create']> {
+  try {
+    return await outputs.create();
+  } catch (cause) {
+    throw refusal('not_started', `The command was not run: its output could not be kept (${messageOf(cause)}).`, cause);
   }
 }
 
@@ -126,6 +141,7 @@ function hold(
     shellPath: options.shellPath ?? defaultShellPath(),
     callId: context.callId,
     operationId,
+    guardPaths: options.guardPaths ?? DEFAULT_GUARD_PATHS,
     environment: shellEnvironment(operationId, {
       ...(environment === undefined ? {} : { environment }),
       ...(allow === undefined ? {} : { allow }),
@@ -168,24 +184,29 @@ async function follow(
   const graceMs = options.killGraceMs ?? 1_000;
   if (end === 'aborted') {
     const running = await busy(held);
-    const report = await held.tree.end(graceMs);
-    await drained(closed);
-    return finish(capture, facts, {
-      title: stoppedTitle(running, durationMs),
-      report,
-      structured: { exitCode: null, durationMs },
-    });
+    const { survivors } = await held.tree.end(graceMs);
+    await within(DRAIN_MS, closed);
+    const allEnded = await isProven(held, survivors);
+    const title = stoppedTitle(running, durationMs, allEnded);
+    return finish(capture, facts, { title, survivors, structured: { exitCode: null, durationMs, allEnded } });
   }
-  const report = await held.tree.end(Math.min(graceMs, 200), held.isOwn);
-  await drained(closed);
-  await held.tree.end(0);
-  const title =
-    end.exitCode === null ? `the shell was killed after ${durationMs} ms` : exitTitle(end.exitCode, durationMs);
+  const { exitCode } = end;
+  const { ended } = await held.tree.end(Math.min(graceMs, 200), held.isOwn);
+  await within(DRAIN_MS, Promise.race([closed, held.leaderGone]));
+  const { survivors } = await held.tree.end(0);
+  await within(DRAIN_MS, closed);
+  const allEnded = await isProven(held, survivors);
+  const title = exitCode === null ? `the shell was killed after ${durationMs} ms` : exitTitle(exitCode, durationMs);
   return finish(capture, facts, {
-    title: title + leftBehind(report),
-    report,
-    structured: { exitCode: end.exitCode, durationMs },
+    title: title + leftBehind(ended),
+    survivors,
+    structured: { exitCode, durationMs, allEnded },
   });
+}
+
+/** True if it is proven, not only seen, that nothing is left. */
+async function isProven({ leaderGone }: HeldCommand, survivors: readonly number[]): Promise<boolean> {
+  return survivors.length === 0 && (await within(DRAIN_MS, leaderGone)) === true;
 }
 
 function aborted(signal: AbortSignal): Promise<'aborted'> {
@@ -200,26 +221,28 @@ async function busy(held: HeldCommand): Promise<string> {
   return describeProcesses((await held.tree.living()).filter((entry) => !held.isOwn(entry)));
 }
 
-async function drained(closed: Promise<void>): Promise<void> {
+/** What the promise gives, or undefined after the limit. */
+async function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
   const controller = new AbortController();
-  await Promise.race([closed, wait(DRAIN_MS, undefined, { signal: controller.signal }).catch(() => {})]); // the catch is its cancelling
+  const limit = wait(limitMs, undefined, { signal: controller.signal }).catch(() => undefined); // the catch is its cancelling
+  const value = await Promise.race([promise, limit]);
   controller.abort();
+  return value;
 }
 
 interface Ending {
   readonly title: string;
-  readonly report: EndReport;
+  readonly survivors: readonly number[];
   readonly structured: Readonly<Record<string, unknown>>;
 }
 
 async function finish(
   capture: OutputCapture,
   { outputs, handle }: Following,
-  { title, report, structured }: Ending,
+  { title, survivors, structured }: Ending,
 ): Promise<ToolReply> {
-  const survived =
-    report.survivors.length === 0 ? '' : `; processes that could not be ended: ${report.survivors.join(', ')}`;
-  const facts = { ...structured, survivors: report.survivors };
+  const survived = survivors.length === 0 ? '' : `; processes that could not be ended: ${survivors.join(', ')}`;
+  const facts = { ...structured, survivors };
   const body = capture.totalBytes === 0 ? '(no output)' : capture.text();
   if (capture.isWhole) {
     await outputs.remove(handle);
@@ -243,11 +266,12 @@ function exitTitle(exitCode: number, durationMs: number): string {
   return `exit code ${exitCode}${signal} after ${durationMs} ms`;
 }
 
-function stoppedTitle(running: string, durationMs: number): string {
-  return `Stopped after ${durationMs} ms${running === '' ? '' : ` while waiting for ${running}`}; every process was ended`;
+function stoppedTitle(running: string, durationMs: number, allEnded: boolean): string {
+  const busyWith = running === '' ? '' : ` while waiting for ${running}`;
+  return `Stopped after ${durationMs} ms${busyWith}; every process ${allEnded ? '' : 'that was seen '}was ended`;
 }
 
-function leftBehind({ ended }: EndReport): string {
+function leftBehind(ended: readonly number[]): string {
   return ended.length === 0
     ? ''
     : `; ended ${ended.length} process${ended.length === 1 ? '' : 'es'} left in the background`;
