@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import type { Reporter } from 'vitest/node';
 
@@ -23,5 +24,7 @@ export default defineConfig({
     projects: ['packages/*', 'apps/bridge', 'apps/agent', 'apps/web', 'e2e', 'scripts'],
     reporters: ['default', closingLine],
     passWithNoTests: false,
+    // Most files wait for processes and servers: two at once, even where one core would be left over.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });
