@@ -102,3 +102,27 @@ test('a patch against a version that changed since it was read is refused', asyn
     code: 'stale',
   });
 });
+
+test('a patch that names a file and something inside it is refused before anything is written', async () => {
+  const { call, write, root } = testWorkspace();
+  write('old', 'x\n');
+  const before = treeHash(root);
+  for (const patch of [
+    addFile('q', 'x') + addFile('q/r', 'x'),
+    addFile('a/b/c', 'x') + addFile('a/b', 'x'),
+    removeFile('old', 'x') + addFile('old/new', 'x'),
+  ]) {
+    expect(await call('apply_patch', { patch })).toMatchObject({ ok: false, errorEffect: 'none' });
+  }
+  expect(await call('apply_patch', { patch: addFile('q', 'x') + addFile('q/r', 'x') })).toMatchObject({
+    code: 'invalid_patch',
+  });
+  expect(treeHash(root)).toBe(before);
+});
+
+test('names that differ in case only do not wait for each other', async () => {
+  const { call, text } = testWorkspace();
+  const result = await call('apply_patch', { patch: addFile('Readme', 'one') + addFile('readme', 'two') });
+  expect(result.output).toBe('Added Readme\nAdded readme');
+  expect([text('Readme'), text('readme')]).toEqual(['one\n', 'two\n']);
+});

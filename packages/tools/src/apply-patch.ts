@@ -2,12 +2,12 @@ import { lstat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ToolError, isToolError, messageOf, refusal } from './errors.js';
 import { withFileLocks } from './file-lock.js';
-import { type FilePatch, patchedText, readPatch } from './patch-plan.js';
+import { type FilePatch, patchedBytes, readPatch } from './patch-plan.js';
 import { missingFolders, removeFile, removeFolders, replaceFile } from './replace-file.js';
 import { type LoadedFile, loadFile, requireText, requireWellFormed } from './text-file.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
-import { type ConfinedPath, confine } from './workspace.js';
+import { type ConfinedPath, confineFile, isInside } from './workspace.js';
 
 /** One file's change, worked out and checked before anything is written. */
 interface Change {
@@ -44,17 +44,25 @@ export function applyPatchTool(state: WorkspaceState): Tool {
 async function apply(state: WorkspaceState, text: string, context: ToolContext): Promise<string> {
   requireWellFormed(text, 'patch');
   const patches = await Promise.all(
-    readPatch(text).map(async (patch) => ({ patch, path: await confine(state.workspace, patch.path) })),
+    readPatch(text).map(async (patch) => ({ patch, path: await confineFile(state.workspace, patch.path) })),
   );
   const paths = patches.map(({ path }) => path.real);
-  if (new Set(paths).size < paths.length)
-    throw refusal('invalid_patch', 'Two names in the patch are one file. Put all of its hunks under one header.');
+  requireApart(paths);
   return withFileLocks(paths, async () => {
     const changes: Change[] = [];
     for (const { patch, path } of patches) changes.push(await planChange(state, patch, path));
     await applyAll(state, changes, context);
     return changes.map(describe).join('\n');
   });
+}
+
+/** No file of a patch is another one, or a folder on the way to another one. */
+function requireApart(paths: readonly string[]): void {
+  if (new Set(paths).size < paths.length)
+    throw refusal('invalid_patch', 'Two names in the patch are one file. Put all of its hunks under one header.');
+  const isFolder = (path: string) => paths.some((other) => other !== path && isInside(path, other));
+  if (paths.some(isFolder))
+    throw refusal('invalid_patch', 'The patch names a file and something inside it, as if it were a folder too.');
 }
 
 async function planChange(state: WorkspaceState, patch: FilePatch, path: ConfinedPath): Promise<Change> {
@@ -69,8 +77,8 @@ async function planChange(state: WorkspaceState, patch: FilePatch, path: Confine
   if (patch.kind !== 'add' && before === undefined)
     throw refusal('not_found', `The patch changes "${path.shown}", which does not exist. No file was changed.`);
   if (before !== undefined) requireText(before.bytes, path.shown);
-  const after = patchedText(before?.bytes.toString('utf8') ?? '', patch);
-  return { path, before, after: patch.kind === 'delete' ? undefined : Buffer.from(after, 'utf8') };
+  const after = patchedBytes(before?.bytes ?? Buffer.alloc(0), patch);
+  return { path, before, after: patch.kind === 'delete' ? undefined : after };
 }
 
 /** Removing what a link leads to would leave the link behind, and is hardly what was meant. */

@@ -9,6 +9,7 @@ import {
   decideApproval,
   defineTool,
 } from './index.js';
+import { matchesWildcard } from './wildcard.js';
 import { randomWord, testWorkspace } from './workspace.test.helper.js';
 
 async function decide(
@@ -54,6 +55,10 @@ describe('rules', () => {
     ]) {
       expect([command, await decide(allow, 'shell', { command })]).toEqual([command, 'ask']);
     }
+    const more = ['npm testevil', 'npm test-evil', 'npm test/../x', 'npm test:x', 'npm testevil x', 'npm  test'];
+    for (const command of more) expect([command, await decide(allow, 'shell', { command })]).toEqual([command, 'ask']);
+    for (const command of ['npm test', ' npm test ', 'npm test -- -u', 'npm test\tx'])
+      expect([command, await decide(allow, 'shell', { command })]).toEqual([command, 'allow']);
     const deny: ApprovalRule[] = [
       { decision: 'deny', command: 'rm *' },
       { decision: 'allow', tool: 'shell' },
@@ -107,6 +112,21 @@ describe('rules', () => {
       /rule 2/,
     );
   });
+});
+
+test('a `*` after a word never continues that word, wherever it stands in a pattern', () => {
+  const covers = (pattern: string, text: string) => matchesWildcard(pattern, text, { byWords: true });
+  expect(['git status', 'git status -s'].map((text) => covers('git status**', text))).toEqual([true, true]);
+  expect(covers('git status**', 'git statusx')).toBe(false);
+  expect(covers('npm run test:*', 'npm run test:unit')).toBe(true);
+  expect(covers('git * status*', 'git -C sub status -s')).toBe(true);
+  expect(covers('git * status*', 'git -C sub statusevil')).toBe(false);
+  expect(covers('git * status*', 'git statusevil -x status')).toBe(true);
+  expect(covers('git* status', 'git -x status')).toBe(true);
+  expect(covers('git* status', 'gitx status')).toBe(false);
+  expect(covers('*test*', 'npm test')).toBe(true);
+  expect(covers('./run.sh *', './run.sh a b')).toBe(true);
+  expect(matchesWildcard('rm*', 'rmdir')).toBe(true);
 });
 
 describe('a policy that fails', () => {

@@ -18,7 +18,10 @@ export interface ApprovalRule {
   readonly source?: string;
   /** Glob on the paths of the call, relative to the workspace: `src/**`. */
   readonly path?: string;
-  /** Shell command; `*` stands for any characters: `npm test*`. */
+  /**
+   * Shell command; `*` stands for any characters. Where the rule allows, a `*` right after a word stands for further words
+   * only: `npm test*` covers `npm test` and `npm test -- -u`, not `npm testevil`.
+   */
   readonly command?: string;
   /** Told with the decision. */
   readonly reason?: string;
@@ -141,7 +144,11 @@ function compileRule(rule: ApprovalRule, index: number): CompiledRule {
 function coversCommand(pattern: string, command: string, decision: Approval): boolean {
   const line = command.trim();
   if (decision === 'allow')
-    return pattern === '*' || pattern === line || (!SHELL_OPERATORS.test(line) && matchesWildcard(pattern, line));
+    return (
+      pattern === '*' ||
+      pattern === line ||
+      (!SHELL_OPERATORS.test(line) && matchesWildcard(pattern, line, { byWords: true }))
+    );
   const parts = line.split(/[;&|<>`\n\r(){}]+|\$\(/).map((part) => part.trim());
   return [line, ...parts].some((part) => matchesWildcard(pattern, part));
 }

@@ -15,6 +15,7 @@ import {
 
 /** What a caller gives with a call. */
 export interface CallContext {
+  /** Stops the call when it aborts. */
   readonly signal: AbortSignal;
   /** Id of the call, e.g. the provider's. @default a random one */
   readonly toolCallId?: string;
@@ -57,23 +58,56 @@ export interface CallSettings {
   readonly settleGraceMs: number;
 }
 
-/** Runs one call with validated input to its one result. Never rejects. */
+/** Runs one call with validated input to its one result. Never rejects, whatever the tool and the caller do. */
 export async function runCall(
   tool: Tool,
   input: unknown,
-  context: CallContext,
+  given: Partial<CallContext> | undefined,
   settings: CallSettings,
 ): Promise<ToolResult> {
+  const context = completeContext(given);
+  if (context === undefined)
+    return failure('invalid_context', `${tool.name} was not run: the context of the call has no usable signal.`);
   if (context.signal.aborted) return failure('aborted', `Not run: ${messageOf(context.signal.reason)}`);
+  const facts = callFacts(tool, input);
+  try {
+    return await runLimited({ tool, facts, settleGraceMs: settings.settleGraceMs }, input, context, settings);
+  } catch (error) {
+    return { ...resultOfError(error, facts.readOnly), outputBytes: Buffer.byteLength(messageOf(error)) };
+  }
+}
+
+/** Undefined if what stands for the signal is none. */
+function completeContext(given: Partial<CallContext> = {}): CallContext | undefined {
+  if (typeof given !== 'object' || given === null) return undefined;
+  const { signal = new AbortController().signal } = given;
+  return signal instanceof AbortSignal || isSignal(signal) ? { ...given, signal } : undefined;
+}
+
+/** A signal of another realm or library. */
+function isSignal(value: unknown): value is AbortSignal {
+  if (typeof value !== 'object' || value === null) return false;
+  const { aborted, addEventListener, removeEventListener } = value as Partial<AbortSignal>;
+  return (
+    typeof aborted === 'boolean' && typeof addEventListener === 'function' && typeof removeEventListener === 'function'
+  );
+}
+
+async function runLimited(
+  facts: Omit<Running, 'deadline'>,
+  input: unknown,
+  context: CallContext,
+  { outputs }: CallSettings,
+): Promise<ToolResult> {
+  const { tool } = facts;
   const deadline = startDeadline({
     timeoutMs: limitOf(tool, input),
     absoluteTimeoutMs: tool.absoluteTimeoutMs,
     signal: context.signal,
   });
-  const running: Running = { tool, deadline, facts: callFacts(tool, input), settleGraceMs: settings.settleGraceMs };
   try {
-    const raw = await settle(running, execute(tool, input, toolContext(context, deadline, settings.outputs)));
-    return await boundResult(raw, tool.outputLimitBytes, settings.outputs);
+    const raw = await settle({ ...facts, deadline }, execute(tool, input, toolContext(context, deadline, outputs)));
+    return await boundResult(raw, tool.outputLimitBytes, outputs);
   } finally {
     deadline.dispose();
   }
@@ -182,12 +216,21 @@ function toolContext(context: CallContext, deadline: Deadline, outputs: OutputSt
     outputs,
     reportProgress(progress = {}) {
       deadline.extend();
-      onProgress?.(progress);
+      tell(onProgress, progress);
     },
     ...(workspace === undefined ? {} : { workspace }),
     ...(gate === undefined ? {} : { gate }),
     ...(onProcess === undefined ? {} : { onProcess }),
   };
+}
+
+/** A listener that throws is the caller's trouble, not the tool's: the call goes on. */
+function tell(onProgress: CallContext['onProgress'], progress: ToolProgress): void {
+  try {
+    onProgress?.(progress);
+  } catch (error) {
+    process.emitWarning(`A listener for the progress of a tool threw: ${messageOf(error)}`, { code: 'STINT_PROGRESS' });
+  }
 }
 
 /** A limit that cannot be worked out is the usual one. */

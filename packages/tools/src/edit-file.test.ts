@@ -224,3 +224,38 @@ describe('several writers', () => {
     expect(await call('write_file', { path: 'a.txt', content: 'x' })).toMatchObject({ code: 'stale' });
   });
 });
+
+test('case T27: old and new text may name the byte-order mark or not; it is there once, whatever they say', async () => {
+  const { call, write, text } = testWorkspace();
+  const spellings = ['', '\ufeff'].flatMap((old) => ['', '\ufeff'].map((next) => [old, next] as const));
+  for (const [old, next] of spellings) {
+    write('a.txt', '\ufeffhello\nhello\n中文\n');
+    await call('read_file', { path: 'a.txt' });
+    const edit = { path: 'a.txt', oldText: `${old}hello\nhello`, newText: `${next}hi` };
+    expect((await call('edit_file', edit)).ok).toBe(true);
+    expect(text('a.txt')).toBe('\ufeffhi\n中文\n');
+    expect((await call('write_file', { path: 'a.txt', content: `${next}whole\n` })).ok).toBe(true);
+    expect(text('a.txt')).toBe('\ufeffwhole\n');
+    const patch = `--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n-${old}whole\n+${next}one\n+two\n`;
+    expect((await call('apply_patch', { patch })).ok).toBe(true);
+    expect(text('a.txt')).toBe('\ufeffone\ntwo\n');
+  }
+  write('b.txt', '\ufeffone \ufeffone one');
+  expect(await call('edit_file', { path: 'b.txt', oldText: '\ufeffone', newText: 'x' })).toMatchObject({
+    code: 'not_unique',
+  });
+  const all = { path: 'b.txt', oldText: '\ufeffone', newText: '\ufeffx', replaceAll: true };
+  expect((await call('edit_file', all)).output).toContain('2 occurrences');
+  expect(text('b.txt')).toBe('\ufeffx \ufeffx one');
+  const removal = { path: 'b.txt', oldText: '\ufeff', newText: '' };
+  expect(await call('edit_file', removal)).toMatchObject({ ok: false, errorEffect: 'none' });
+  expect(text('b.txt')).toBe('\ufeffx \ufeffx one');
+});
+
+test('an edit that would change no byte is refused', async () => {
+  const { call, write, bytes } = testWorkspace();
+  write('a.txt', 'a\r\nb\r\n');
+  const edit = { path: 'a.txt', oldText: 'a\r\nb', newText: 'a\nb' };
+  expect(await call('edit_file', edit)).toMatchObject({ ok: false, code: 'no_change', errorEffect: 'none' });
+  expect(bytes('a.txt').toString()).toBe('a\r\nb\r\n');
+});

@@ -6,7 +6,7 @@ import { type EditOutcome, editBytes } from './text-edit.js';
 import { lineNumberAt, loadFile, requireText, requireWellFormed } from './text-file.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
-import { confine } from './workspace.js';
+import { confineFile } from './workspace.js';
 
 /** Input of `edit_file`. */
 interface EditInput {
@@ -54,7 +54,7 @@ async function edit(state: WorkspaceState, misses: Misses, input: EditInput, con
   if (input.oldText === input.newText)
     throw refusal('no_change', 'oldText and newText are equal; there is nothing to change.');
   requireWellFormed(input.newText, 'newText');
-  const path = await confine(state.workspace, input.path);
+  const path = await confineFile(state.workspace, input.path);
   return withFileLock(path.real, async () => {
     const { bytes, facts } = await loadFile(state.workspace, path);
     state.versions.requireCurrent(path.real, path.shown, bytes);
@@ -63,6 +63,8 @@ async function edit(state: WorkspaceState, misses: Misses, input: EditInput, con
     if (outcome.kind !== 'edited')
       throw missed(path.shown, bytes, input, outcome, countMiss(misses, path.real, input, bytes));
     misses.delete(path.real);
+    if (outcome.bytes.equals(bytes))
+      throw refusal('no_change', `The edit leaves every byte of "${path.shown}" as it is; there is nothing to change.`);
     await replaceFile(state, path, outcome.bytes, { replaces: facts, context });
     const lines = outcome.offsets.map((offset) => lineNumberAt(bytes, offset));
     const more = outcome.count > lines.length ? ', ...' : '';

@@ -52,9 +52,14 @@ export function refusal(code: string, message: string, cause?: unknown): ToolErr
   return new ToolError(code, message, { errorEffect: 'none', ...(cause === undefined ? {} : { cause }) });
 }
 
-/** The text of any thrown value. */
+/** The text of any thrown value, whatever it is. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    const text: unknown = error instanceof Error ? error.message : String(error);
+    return typeof text === 'string' ? text : String(text);
+  } catch {
+    return 'something that cannot be shown was thrown'; // an object without a prototype, a getter that throws
+  }
 }
 
 /** The system error code (`ENOENT`, ...) of a thrown value, if it has one. */

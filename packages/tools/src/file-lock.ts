@@ -6,7 +6,7 @@ const queues = new Map<string, Promise<void>>();
  * are one file, so keys ignore case everywhere: at worst two files wait for each other.
  */
 export async function withFileLock<T>(realPath: string, work: () => Promise<T>): Promise<T> {
-  const key = realPath.normalize('NFC').toLowerCase();
+  const key = keyOf(realPath);
   const before = queues.get(key) ?? Promise.resolve();
   const result = before.then(work);
   const tail = result.then(noop, noop); // the caller gets the failure; the queue goes on
@@ -18,11 +18,13 @@ export async function withFileLock<T>(realPath: string, work: () => Promise<T>):
   }
 }
 
-/** The same for several files, always locked in one order. */
+/** The same for several files, always locked in one order, each key once. */
 export async function withFileLocks<T>(realPaths: readonly string[], work: () => Promise<T>): Promise<T> {
-  const [first, ...rest] = [...new Set(realPaths)].sort();
-  if (first === undefined) return work();
-  return lockInOrder([first, ...rest], work);
+  return lockInOrder([...new Set(realPaths.map(keyOf))].sort(), work);
+}
+
+function keyOf(realPath: string): string {
+  return realPath.normalize('NFC').toLowerCase();
 }
 
 async function lockInOrder<T>(paths: readonly string[], work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { applyPatch, parsePatch, type StructuredPatch } from 'diff';
 import { messageOf, refusal } from './errors.js';
 import { repairHunkCounts } from './patch-counts.js';
+import { bomLength } from './text-file.js';
 
 /** What a patch does to one file. */
 export interface FilePatch {
@@ -11,6 +12,7 @@ export interface FilePatch {
 }
 
 const NOWHERE = '/dev/null';
+const MARK = '\ufeff';
 
 /**
  * Reads a unified diff. Wrong counts in hunk headers are corrected from the lines that follow.
@@ -33,10 +35,33 @@ export function readPatch(text: string): readonly FilePatch[] {
 }
 
 /**
+ * The bytes of a text after the patch. A byte-order mark stays; the patch may name it or not.
+ * @throws ToolError `patch_mismatch`, naming file and hunk
+ */
+export function patchedBytes(bytes: Buffer, patch: FilePatch): Buffer {
+  const skip = bomLength(bytes);
+  const text = bytes.toString('utf8', skip);
+  const after = patchedText(text, skip > 0 ? unmarked(patch) : patch);
+  return Buffer.concat([bytes.subarray(0, skip), Buffer.from(after, 'utf8')]);
+}
+
+/** The patch without a mark at the start of its first lines, if it begins at the first line. */
+function unmarked(file: FilePatch): FilePatch {
+  const [first, ...rest] = file.patch.hunks;
+  if (first === undefined || first.oldStart > 1) return file;
+  const firstOf = (signs: string) => first.lines.findIndex((line) => signs.includes(line.charAt(0)));
+  const starts = new Set([firstOf(' -'), firstOf(' +')]);
+  const lines = first.lines.map((line, at) =>
+    starts.has(at) && line.charAt(1) === MARK ? line.charAt(0) + line.slice(2) : line,
+  );
+  return { ...file, patch: { ...file.patch, hunks: [{ ...first, lines }, ...rest] } };
+}
+
+/**
  * The text after the patch. Every context line and every removed line must stand there; only the line number may be off.
  * @throws ToolError `patch_mismatch`, naming file and hunk
  */
-export function patchedText(text: string, { path, patch, kind }: FilePatch): string {
+function patchedText(text: string, { path, patch, kind }: FilePatch): string {
   const result = applyPatch(text, patch, { fuzzFactor: 0 });
   if (result === false) throw mismatch(path, patch, firstMismatch(text, patch));
   if (kind === 'delete' && result !== '') {

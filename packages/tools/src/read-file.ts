@@ -9,7 +9,7 @@ import { MAX_EDIT_BYTES, requireText } from './text-file.js';
 import { OUTPUT_LIMIT_BYTES, type TextRange, type TextWindow, presentText } from './text-window.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
-import { confine } from './workspace.js';
+import { confineFile } from './workspace.js';
 
 /** Input of `read_file`. */
 interface ReadInput extends TextRange {
@@ -83,7 +83,7 @@ interface Source {
 
 async function openSource(state: WorkspaceState, path: string, context: ToolContext): Promise<Source> {
   if (isOutputHandle(path)) return { file: await openOutput(state, path, context), shown: path };
-  const confined = await confine(state.workspace, path);
+  const confined = await confineFile(state.workspace, path);
   return { file: await openForReading(state.workspace, confined), shown: confined.shown, real: confined.real };
 }
 

@@ -2,7 +2,15 @@ import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ToolError, createOutputStore, createRegistry, defineTool, type ToolDefinition } from './index.js';
+import {
+  ToolError,
+  createOutputStore,
+  createRegistry,
+  defineTool,
+  reply,
+  type ToolContext,
+  type ToolDefinition,
+} from './index.js';
 import { callContext, randomWord, temporaryFolder } from './workspace.test.helper.js';
 
 const anyInput = { type: 'object' } as const;
@@ -49,6 +57,45 @@ describe('looking up', () => {
         errorEffect: 'none',
       });
     }
+  });
+});
+
+describe('a call never rejects', () => {
+  test('without a context, or with one that is nonsense', async () => {
+    const registry = createRegistry([toolOf({ execute: (_input, { signal }) => String(signal.aborted) })]);
+    expect(await registry.call('probe', {})).toMatchObject({ ok: true, output: 'false' });
+    expect(await registry.call('probe', {}, {})).toMatchObject({ ok: true, output: 'false' });
+    for (const context of [null, 7, { signal: 7 }, { signal: null }, { signal: {} }]) {
+      const result = await registry.call('probe', {}, context as never);
+      expect(result).toMatchObject({ ok: false, code: 'invalid_context', errorEffect: 'none' });
+    }
+    for (const name of [undefined, null, 7, Symbol('x'), {}]) {
+      expect(await registry.call(name as never, {})).toMatchObject({ code: 'unknown_tool', errorEffect: 'none' });
+    }
+  });
+
+  test('whatever the tool throws or returns, and whatever a listener does', async () => {
+    const thrown = [undefined, null, 7, Symbol('x'), Object.create(null), { message: 7 }, new Error('x', { cause: 1 })];
+    const unreadable = Object.defineProperty(new Error('x'), 'message', {
+      get: () => {
+        throw new Error('no');
+      },
+    });
+    for (const error of [...thrown, unreadable, Object.assign(new Error('x'), { message: {} })]) {
+      const result = await run({
+        execute: () => {
+          throw error;
+        },
+      });
+      expect(result).toMatchObject({ ok: false, code: 'tool_failed', errorEffect: 'unknown' });
+      expect(typeof result.output).toBe('string');
+    }
+    expect(await run({ execute: () => reply({ text: 7 as never }) })).toMatchObject({ ok: false });
+    const onProgress = () => {
+      throw new Error('listener');
+    };
+    const reporting = { execute: (_input: unknown, { reportProgress }: ToolContext) => (reportProgress(), 'done') };
+    expect(await run(reporting, {}, callContext({ onProgress }))).toMatchObject({ ok: true, output: 'done' });
   });
 });
 

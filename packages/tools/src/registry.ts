@@ -20,7 +20,7 @@ export interface PreparedCall extends CallFacts {
   /** The parsed input. */
   readonly input: unknown;
   /** Runs the call to its one result; never rejects. */
-  run(context: CallContext): Promise<ToolResult>;
+  run(context?: Partial<CallContext>): Promise<ToolResult>;
 }
 
 /** A list of tools, or an AI SDK tool set (`{ name: tool }`). */
@@ -40,8 +40,11 @@ export interface ToolRegistry {
   definitions(): readonly ToolDescription[];
   /** Looks up and validates without running. A refusal is the call's result, with effect `none`. */
   prepare(name: string, input: unknown): Promise<{ readonly call: PreparedCall } | { readonly refused: ToolResult }>;
-  /** Looks up, validates and runs. Never rejects. */
-  call(name: string, input: unknown, context: CallContext): Promise<ToolResult>;
+  /**
+   * Looks up, validates and runs. Never rejects.
+   * @param context without one, nothing can stop the call but its time limit
+   */
+  call(name: string, input: unknown, context?: Partial<CallContext>): Promise<ToolResult>;
 }
 
 /** Options of {@link createRegistry}. */
@@ -80,7 +83,7 @@ export function createRegistry(tools: ToolSource = [], options: RegistryOptions 
   };
   const prepare: ToolRegistry['prepare'] = async (name, input) => {
     const entry = entryOf(name);
-    if (entry === undefined) return { refused: unknownTool(name, [...entries.keys()]) };
+    if (entry === undefined) return { refused: unknownTool(String(name), [...entries.keys()]) };
     return prepareCall(entry, input ?? {}, () => ({ outputs: outputs(), settleGraceMs }));
   };
   if (Array.isArray(tools)) for (const tool of tools as readonly ToolLike[]) register(tool);

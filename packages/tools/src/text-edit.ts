@@ -26,23 +26,30 @@ const CR = 0x0d;
 const CRLF = Buffer.from('\r\n');
 const MAX_OFFSETS = 8;
 
+const MARK = '\ufeff';
+
 /**
- * Edits valid UTF-8 bytes and copies every byte outside of the matches. A byte-order mark is no part of the text.
+ * Edits valid UTF-8 bytes and copies every byte outside of the matches. A byte-order mark is no part of the text: it may
+ * be named at the start of `oldText` and `newText`, and stays as it is in any case.
  * A line break in `newText` takes the ending of the break it replaces, by position; further ones that of the last
  * break in the match, or else of the nearest line of the file.
  */
 export function editBytes(bytes: Buffer, edit: TextEdit): EditOutcome {
   const skip = bomLength(bytes);
-  const matches = findMatches(bytes, skip, edit);
+  const matches = findMatches(bytes, edit.oldText.startsWith(MARK) ? 0 : skip, edit).map((match) =>
+    match.start < skip ? { ...match, start: skip } : match,
+  );
   if (matches.length === 0) return { kind: 'missing' };
   if (matches.length > 1 && !edit.replaceAll) {
     return { kind: 'ambiguous', offsets: matches.slice(0, MAX_OFFSETS).map(({ start }) => start) };
   }
   const newLines = splitLines(Buffer.from(edit.newText, 'utf8'));
+  const unmarkedLines = splitLines(Buffer.from(edit.newText.replace(MARK, ''), 'utf8'));
   const parts: Buffer[] = [];
   let copied = 0;
   for (const match of matches) {
-    parts.push(bytes.subarray(copied, match.start), joinLike(newLines, bytes, match));
+    const isMarked = skip > 0 && match.start === skip && edit.newText.startsWith(MARK);
+    parts.push(bytes.subarray(copied, match.start), joinLike(isMarked ? unmarkedLines : newLines, bytes, match));
     copied = match.end;
   }
   parts.push(bytes.subarray(copied));

@@ -52,6 +52,17 @@ export async function confine(workspace: Workspace, path: string): Promise<Confi
 }
 
 /**
+ * The same for the path of a file: what is spelled as a folder (`name/`, `name/.`) does not mean the file `name`.
+ * @throws ToolError `outside_workspace`, `dangling_link`, `invalid_path`
+ */
+export async function confineFile(workspace: Workspace, path: string): Promise<ConfinedPath> {
+  const confined = await confine(workspace, path);
+  if (/\/\.{0,2}$/.test(path))
+    throw refusal('invalid_path', `${JSON.stringify(path.slice(0, 200))} is spelled as a folder, not as a file.`);
+  return confined;
+}
+
+/**
  * Real path of a place inside a folder, for tools of your own: relative or absolute, through every link, refused when it
  * ends outside. What the path means can change afterwards, so use it at once and follow no link (`O_NOFOLLOW`).
  * @throws ToolError `outside_workspace`, `dangling_link`, `invalid_path`, `invalid_workspace`

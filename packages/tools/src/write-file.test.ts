@@ -62,3 +62,27 @@ test('after kill -9 in the middle of a write the file is the old one, whole', as
   expect((await restarted.call('write_file', { path: 'b.txt', content: 'b' })).ok).toBe(true);
   expect(readdirSync(root)).toEqual(['a.txt', 'b.txt']);
 });
+
+test('a path spelled as a folder is not the file of that name', async () => {
+  const { call, write, root, path } = testWorkspace();
+  write('name', 'old\n');
+  const before = treeHash(root);
+  for (const spelled of ['name/', 'name//', 'name/.', './name/', 'new/', 'new/.', 'sub/..', `${path('name')}/`]) {
+    const patch = `--- a/${spelled}\n+++ b/${spelled}\n@@ -1 +1 @@\n-old\n+x\n`;
+    const added = `--- /dev/null\n+++ b/${spelled}\n@@ -0,0 +1 @@\n+x\n`;
+    for (const [tool, input] of [
+      ['write_file', { path: spelled, content: 'x' }],
+      ['edit_file', { path: spelled, oldText: 'old', newText: 'x' }],
+      ['read_file', { path: spelled }],
+      ['apply_patch', { patch }],
+      ['apply_patch', { patch: added }],
+    ] as const) {
+      expect([spelled, tool, await call(tool, input)]).toMatchObject([
+        spelled,
+        tool,
+        { ok: false, code: 'invalid_path', errorEffect: 'none' },
+      ]);
+    }
+  }
+  expect(treeHash(root)).toBe(before);
+});
