@@ -43,7 +43,7 @@ export function composeHooks<H extends TurnHandle>(
       return answer as undefined; // what a guard must not answer is for its caller to refuse
     },
     ...(guard.recheck ? { recheck: (handle: H) => guard.recheck?.(handle) ?? Promise.resolve() } : {}),
-    ...(guard.identified || observers.some((observer) => observer.identified)
+    ...(guard.identified || observers.some((observer) => 'identified' in observer)
       ? {
           async identified(handle: H, responseId: string): Promise<void> {
             await guard.identified?.(handle, responseId);

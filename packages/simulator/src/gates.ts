@@ -6,7 +6,7 @@ export class Gates {
   /** Waits until the gate is open, or the signal is aborted. */
   async pass(name: string, signal: AbortSignal): Promise<void> {
     promiseFor(this.#reached, name).open();
-    await Promise.race([promiseFor(this.#opened, name).promise, aborted(signal)]);
+    await openOrAborted(promiseFor(this.#opened, name).promise, signal);
   }
 
   open(name: string): void {
@@ -50,7 +50,13 @@ function promiseFor(promises: Map<string, PromiseWithOpener>, name: string): Pro
   return made;
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
+async function openOrAborted(opened: Promise<void>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  let leave: () => void = () => undefined;
+  const aborted = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  signal.addEventListener('abort', leave, { once: true });
+  await Promise.race([opened, aborted]);
+  signal.removeEventListener('abort', leave);
 }

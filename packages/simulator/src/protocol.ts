@@ -9,7 +9,12 @@ export interface ParsedRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly OfferedTool[];
   readonly maxOutputTokens: number | null;
+  /** True if the client may ask for the answer again, by its id. @default false */
+  readonly isKept?: boolean;
 }
+
+/** How a kept answer stands. */
+export type PastState = 'in_progress' | 'completed' | 'failed';
 
 /** An answer made ready for the wire, the same for all protocols. */
 export interface Reply {
@@ -45,6 +50,8 @@ export interface Protocol {
   parseRequest(body: Readonly<Record<string, unknown>>): ParsedRequest;
   wholeBody(reply: Reply): Readonly<Record<string, unknown>>;
   pieces(reply: Reply): readonly WirePiece[];
+  /** What is told of a kept answer when it is asked for again; absent in protocols that cannot be asked. */
+  pastBody?(reply: Reply, state: PastState): Readonly<Record<string, unknown>>;
   errorBody(status: number, message: string): Readonly<Record<string, unknown>>;
   /** The event that reports an error in the middle of a stream. */
   errorPiece(message: string): WirePiece;

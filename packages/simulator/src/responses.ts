@@ -26,10 +26,16 @@ export const responses: Protocol = {
     output: outputItems(reply).map((item) => item.done),
   }),
   pieces,
+  pastBody: (reply, state) =>
+    state === 'completed'
+      ? responses.wholeBody(reply)
+      : { ...envelope(reply), status: state, error: state === 'failed' ? pastError : null },
   errorBody: (status, message) => ({ error: { message, type: errorType(status), param: null, code: null } }),
   errorPiece: (message) =>
     event('delta', { type: 'error', sequence_number: 0, code: 'server_error', message, param: null }),
 };
+
+const pastError = { code: 'server_error', message: 'The model failed in the middle of its answer.' };
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -48,6 +54,7 @@ function parseRequest(body: Item): ParsedRequest {
       .filter((tool) => tool['type'] === 'function')
       .map(parseTool),
     maxOutputTokens: tokenLimit(body['max_output_tokens']),
+    isKept: body['store'] !== false,
   };
 }
 

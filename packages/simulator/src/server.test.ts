@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -99,6 +100,37 @@ describe('timing', () => {
     await ended;
   });
 
+  test('closing ends although a piece was written just when its connection went', async () => {
+    const scenario: Scenario = () => ({ text: 'one two three', pauseUntil: [{ afterPieces: 1, gate: 'held' }] });
+    const simulator = await startSimulator({ scenario });
+    const body = ask(simulator.url, 'gone', { stream: true }).then((response) => response.text());
+    const ended = expect(body).rejects.toThrow();
+    await simulator.gateReached('held');
+    simulator.openGate('held');
+    await simulator.close();
+    await ended;
+    expect(simulator.requests()).toMatchObject([{ complete: false, endedAt: expect.any(Number) }]);
+  });
+
+  test('closing ends although clients left, or stopped reading, while a piece was being written', async () => {
+    const scenario: Scenario = () => ({ text: 'x'.repeat(2_000_000), pieceCharacters: 500_000 });
+    const simulator = await startSimulator({ scenario });
+    const { hostname, port } = new URL(simulator.url);
+    const body = JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hello' }] });
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const leaving = Array.from({ length: 6 }, async (_, index) => {
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      socket.write(head + body);
+      await once(socket, 'data');
+      if (index % 3 === 0) socket.resetAndDestroy();
+      else if (index % 3 === 1) socket.end();
+      socket.pause(); // the others stay, and read no more
+    });
+    await Promise.all(leaving);
+    await simulator.close();
+    expect(simulator.requests().map(({ endedAt }) => endedAt)).not.toContain(null);
+  });
+
   test('usage is left out of a chat stream that did not ask for it, and the log says so', async () => {
     await using simulator = await startSimulator({ scenario: () => ({ text: 'hi' }) });
     expect(await (await ask(simulator.url, 'none', { stream: true })).text()).not.toContain('usage');
@@ -153,6 +185,52 @@ describe('as a process of its own', () => {
       ['refused', 'overloaded', false],
       ['answered', null, true],
     ]);
+  });
+});
+
+describe('an answer that is asked for again', () => {
+  const respond = (url: string, more: object = {}, signal?: AbortSignal) =>
+    fetch(`${url}/responses`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'm', input: 'hello', ...more }),
+      ...(signal ? { signal } : {}),
+    });
+  const again = async (url: string, id: string) => {
+    const response = await fetch(`${url}/responses/${id}`);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+
+  test('is the same, and asking is no request', async () => {
+    await using simulator = await startSimulator({ scenario: () => ({ text: 'hi' }) });
+    const answer = (await (await respond(simulator.url)).json()) as { id: string };
+    expect(await again(simulator.url, answer.id)).toEqual({ status: 200, body: answer });
+    expect(simulator.requests()).toHaveLength(1);
+  });
+
+  test('is in progress while it is written, and completed though its client left', async () => {
+    const scenario: Scenario = () => ({ text: 'one two', pauseUntil: [{ afterPieces: 1, gate: 'middle' }] });
+    await using simulator = await startSimulator({ scenario });
+    const leaving = new AbortController();
+    const response = await respond(simulator.url, { stream: true }, leaving.signal);
+    const first = new TextDecoder().decode((await response.body?.getReader().read())?.value);
+    const { id } = (JSON.parse(/data: (.*)/.exec(first)?.[1] ?? '{}') as { response: { id: string } }).response;
+    await simulator.gateReached('middle');
+    expect(await again(simulator.url, id)).toMatchObject({ body: { status: 'in_progress', output: [] } });
+    leaving.abort();
+    await expect.poll(async () => (await again(simulator.url, id)).body['status']).toBe('completed');
+  });
+
+  test('is failed if the model failed, and not kept if nobody wanted that', async () => {
+    const ids: string[] = [];
+    await using simulator = await startSimulator({ scenario: () => ({ text: 'hi' }) });
+    for (const more of [{ stream: true }, { store: false }]) {
+      const headers = { 'x-simulator-fault': 'stream' in more ? 'server_error_after_bytes' : 'slow_drip' };
+      const body = JSON.stringify({ model: 'm', input: Object.keys(more).join(), ...more });
+      const text = await (await fetch(`${simulator.url}/responses`, { method: 'POST', headers, body })).text();
+      ids.push(/"id":"(sim_[^"]+)"/.exec(text)?.[1] ?? '');
+    }
+    expect(await again(simulator.url, ids[0] ?? '')).toMatchObject({ status: 200, body: { status: 'failed' } });
+    expect((await again(simulator.url, ids[1] ?? '')).status).toBe(404);
   });
 });
 

@@ -5,6 +5,7 @@ import { chatCompletions } from './chat-completions.js';
 import { type Fault, type FaultName, describeFault, toFault } from './faults.js';
 import { Gates } from './gates.js';
 import { makeReply } from './make-reply.js';
+import { PastAnswers } from './past-answers.js';
 import { type ParsedRequest, type Protocol, parsedOrNull, record } from './protocol.js';
 import { RequestLog, type ServedRequest } from './request-log.js';
 import { responses } from './responses.js';
@@ -63,6 +64,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     faults,
     log: new RequestLog(options.log ?? null),
     gates: new Gates(),
+    past: new PastAnswers(),
     running: new Set(),
   };
   const server = createServer((request, response) => {
@@ -96,6 +98,7 @@ interface Desk {
   readonly faults: SimulatorOptions['faults'];
   readonly log: RequestLog;
   readonly gates: Gates;
+  readonly past: PastAnswers;
   /** Requests that are being answered; closing waits until the last one is in the log. */
   readonly running: Set<Promise<void>>;
 }
@@ -109,6 +112,8 @@ async function handle(desk: Desk, request: IncomingMessage, response: ServerResp
     return serving.finally(() => desk.running.delete(serving));
   }
   if (request.method === 'GET' && path.endsWith('/models')) return sendJson(response, 200, modelList);
+  const past = request.method === 'GET' ? /\/responses\/([^/]+)$/.exec(path)?.[1] : undefined;
+  if (past !== undefined) return answerPast(desk, decodeURIComponent(past), response);
   if (path.startsWith('/simulator/')) return control(desk, path, response);
   return sendJson(response, 404, { error: { message: `The simulator does not serve ${request.method} ${path}.` } });
 }
@@ -117,6 +122,13 @@ const modelList = {
   object: 'list',
   data: ['default', 'slow', 'greedy', 'parallel', 'asks'].map((id) => ({ id, object: 'model', owned_by: 'simulator' })),
 };
+
+/** An answer of before. Asking for it is no request to the model: nothing is charged, and the log does not show it. */
+function answerPast(desk: Desk, id: string, response: ServerResponse): void {
+  const body = desk.past.bodyOf(id);
+  if (body !== null) return sendJson(response, 200, body);
+  return sendJson(response, 404, responses.errorBody(404, `Response with id '${id}' not found.`));
+}
 
 /** For tests in another process: read the log, open a gate. */
 async function control(desk: Desk, path: string, response: ServerResponse): Promise<void> {
@@ -205,7 +217,10 @@ async function writeAnswer(work: {
   const beforeLast = () => desk.log.end(ordinal, { complete: true, endedAt: Date.now() });
   const { stream } = parsed;
   const { gates } = desk;
+  const isKept = parsed.isKept === true && protocol.pastBody !== undefined;
+  if (isKept) desk.past.keep(protocol, reply, 'in_progress');
   const complete = await transmit({ response, protocol, reply, answer, fault, stream, gates, signal, beforeLast });
+  if (isKept) desk.past.keep(protocol, reply, fault?.name === 'server_error_after_bytes' ? 'failed' : 'completed');
   return { ...served, complete };
 }
 

@@ -139,15 +139,10 @@ async function drip({ response, fault, signal, beforeLast }: Transmission, body:
   return end(response, '', signal);
 }
 
-function cutConnection({ response, signal }: Transmission, last = ''): Promise<boolean> {
-  return new Promise((resolve) => {
-    const destroy = () => {
-      response.socket?.destroy();
-      resolve(false);
-    };
-    if (signal.aborted || last === '') destroy();
-    else response.write(last, destroy);
-  });
+async function cutConnection({ response, signal }: Transmission, last = ''): Promise<boolean> {
+  if (last !== '') await write(response, last, signal);
+  response.socket?.destroy();
+  return false;
 }
 
 async function endWithout({ response, signal }: Transmission, last = ''): Promise<boolean> {
@@ -156,16 +151,23 @@ async function endWithout({ response, signal }: Transmission, last = ''): Promis
 }
 
 async function write(response: ServerResponse, data: string | Uint8Array, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    response.write(data, () => resolve()); // called with an error too when the client left: the signal tells
-  });
+  await untilGone(signal, (done) => response.write(data, done));
 }
 
 async function end(response: ServerResponse, last: string, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return false;
+  return await untilGone(signal, (done) => response.end(last, done));
+}
+
+/** True if the bytes were handed over; false when the client leaves first: what was written then is never acknowledged. */
+function untilGone(signal: AbortSignal, act: (done: () => void) => void): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(false), { once: true });
-    response.end(last, () => resolve(true));
+    const settle = (handedOver: boolean): void => {
+      signal.removeEventListener('abort', leave);
+      resolve(handedOver);
+    };
+    const leave = (): void => settle(false);
+    signal.addEventListener('abort', leave, { once: true });
+    act(() => settle(!signal.aborted));
   });
 }
