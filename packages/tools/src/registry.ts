@@ -20,7 +20,7 @@ export interface PreparedCall extends CallFacts {
   /** The parsed input. */
   readonly input: unknown;
   /** Runs the call to its one result; never rejects. */
-  run(context?: Partial<CallContext>): Promise<ToolResult>;
+  run(context: CallContext): Promise<ToolResult>;
 }
 
 /** A list of tools, or an AI SDK tool set (`{ name: tool }`). */
@@ -103,7 +103,7 @@ export function createRegistry(tools: ToolSource = [], options: RegistryOptions 
     prepare,
     async call(name, input, context) {
       const prepared = await prepare(name, input);
-      return 'refused' in prepared ? prepared.refused : prepared.call.run(context);
+      return 'refused' in prepared ? prepared.refused : prepared.call.run(context as CallContext); // what is missing is completed there
     },
   };
 }
@@ -123,7 +123,7 @@ async function prepareCall(
         tool,
         input: value,
         ...callFacts(tool, value),
-        run: (context) => runCall(tool, value, context, settings()),
+        run: (context?: Partial<CallContext>) => runCall(tool, value, context, settings()),
       },
     };
   } catch (error) {
