@@ -1,7 +1,7 @@
 /** What people do to an account: raise and lower limits, resume, close. Compare-and-set on the account's `revision`. */
 import type { Context, Transaction } from '@stint/storage';
 import { requirePerson } from './actors.js';
-import { decideAdmission } from './admission.js';
+import { admissionFacts, decideAdmission } from './admission.js';
 import { LedgerError } from './errors.js';
 import { maximumFailures } from './failures.js';
 import { addExactly, isCount } from './integers.js';
@@ -16,10 +16,18 @@ import {
   markAdministered,
   saveChain,
 } from './tree.js';
-import type { AccountView, Actor, Limits, RefusalReason, StopReason } from './types.js';
+import type { AccountView, Actor, Limits, RefusalReason, StopReason, WindowLimit } from './types.js';
+import { lowerWindows, raiseWindows } from './window-limits.js';
 
-/** What to add to each limit; positive integers. */
-export type LimitAdditions = Readonly<Partial<Record<NumericLimit, number>>>;
+/** What to add to each limit; positive integers. A window is named by its period and zone, its caps are what to add to them. */
+export interface LimitAdditions extends Readonly<Partial<Record<NumericLimit, number>>> {
+  readonly windows?: readonly WindowLimit[];
+}
+
+/** New, lower values. A limit that was absent may be set, but for a window: those an account has from its creation. */
+export interface LoweredLimits extends Readonly<Partial<Record<NumericLimit, number>>> {
+  readonly windows?: readonly WindowLimit[];
+}
 
 export interface ExtendInput {
   /** The account's revision that the person saw. */
@@ -30,8 +38,7 @@ export interface ExtendInput {
 
 export interface LowerInput {
   readonly revision: number;
-  /** The new, lower values; a limit that was absent may be set. */
-  readonly limits: LimitAdditions;
+  readonly limits: LoweredLimits;
   readonly actor: Actor;
 }
 
@@ -54,12 +61,13 @@ export type ResumeResult =
  */
 export function* extendAccount(ctx: Context, account: string, input: ExtendInput): Transaction<ChangeResult> {
   requirePerson(input.actor, 'extend a budget');
-  const additions = checkAdditions(input.additions);
+  const { numbers, windows } = checkAdditions(input.additions);
   const chain = yield* lockKnownAccount(account);
   const leaf = leafOf(chain);
   if (leaf.revision !== input.revision) return conflictOf(leaf);
   const limits: Record<string, unknown> = { ...leaf.limits };
-  for (const [name, addition] of additions) limits[name] = addExactly(currentLimit(leaf, name), addition);
+  for (const [name, addition] of numbers) limits[name] = addExactly(currentLimit(leaf, name), addition);
+  if (windows.length > 0) limits.windows = raiseWindows(leaf, windows);
   return yield* changeLimits(ctx, chain, { type: 'extended', limits: parseLimits(limits), actor: input.actor });
 }
 
@@ -69,7 +77,7 @@ export function* extendAccount(ctx: Context, account: string, input: ExtendInput
  */
 export function* lowerAccount(ctx: Context, account: string, input: LowerInput): Transaction<ChangeResult> {
   requirePerson(input.actor, 'lower a budget');
-  refuseUnknownKeys(input.limits as Record<string, unknown>, numericLimits, 'limits');
+  checkKeys(input.limits, 'limits');
   const wanted = parseLimits(input.limits);
   if (Object.keys(wanted).length === 0)
     throw new LedgerError('invalid_limits', 'limits is empty; name at least one limit to lower.');
@@ -77,7 +85,8 @@ export function* lowerAccount(ctx: Context, account: string, input: LowerInput):
   const leaf = leafOf(chain);
   if (leaf.revision !== input.revision) return conflictOf(leaf);
   for (const name of numericLimits) checkLowered(leaf, name, wanted[name]);
-  const limits = parseLimits({ ...leaf.limits, ...wanted });
+  const windows = wanted.windows == null ? leaf.limits.windows : lowerWindows(leaf, wanted.windows, ctx.now);
+  const limits = parseLimits({ ...leaf.limits, ...wanted, windows });
   return yield* changeLimits(ctx, chain, { type: 'lowered', limits, actor: input.actor });
 }
 
@@ -130,19 +139,30 @@ function* changeLimits(ctx: Context, chain: Chain, { type, limits, actor }: Limi
   return { changed: true, revision: leaf.revision, limits };
 }
 
-function checkAdditions(additions: LimitAdditions): readonly (readonly [NumericLimit, number])[] {
-  if (typeof additions !== 'object' || additions === null)
-    throw new LedgerError('invalid_limits', 'additions must be an object of limits.');
-  refuseUnknownKeys(additions as Record<string, unknown>, numericLimits, 'additions');
-  const entries = Object.entries(additions) as [NumericLimit, number][];
-  if (entries.length === 0)
+interface Additions {
+  readonly numbers: readonly (readonly [NumericLimit, number])[];
+  readonly windows: readonly WindowLimit[];
+}
+
+function checkAdditions(additions: LimitAdditions): Additions {
+  checkKeys(additions, 'additions');
+  const { windows: given, ...rest } = additions;
+  const windows = parseLimits({ windows: given }, { name: 'additions' }).windows ?? [];
+  const numbers = Object.entries(rest) as [NumericLimit, number][];
+  if (numbers.length + windows.length === 0)
     throw new LedgerError('invalid_limits', 'additions is empty; name at least one limit to raise.');
-  const wrong = entries.find(([, value]) => !isCount(value) || value === 0);
-  if (wrong === undefined) return entries;
+  const wrong = numbers.find(([, value]) => !isCount(value) || value === 0);
+  if (wrong === undefined) return { numbers, windows };
   throw new LedgerError(
     'invalid_limits',
     `additions.${wrong[0]} is ${String(wrong[1])}; it must be a positive integer below 2^53.`,
   );
+}
+
+function checkKeys(changes: LimitAdditions, name: string): void {
+  if (typeof changes !== 'object' || changes === null)
+    throw new LedgerError('invalid_limits', `${name} must be an object of limits.`);
+  refuseUnknownKeys(changes as Record<string, unknown>, [...numericLimits, 'windows'], name);
 }
 
 function currentLimit(account: Account, name: NumericLimit): number {
@@ -205,13 +225,10 @@ const resourceCodes = ['requests_exhausted', 'tokens_exhausted', 'cost_exhausted
 /** Asks admission again for what was refused; after an overshoot, for the least that a request can be. */
 function refuseSameAgain(ctx: Context, chain: Chain, stop: StopReason): RefusalReason | undefined {
   if (!resourceCodes.includes(stop.code)) return undefined;
-  const opened: AccountView = { ...leafOf(chain), status: 'open' };
+  const opened: readonly AccountView[] = [...chain.slice(0, -1), { ...leafOf(chain), status: 'open' }];
   const request = { kind: stop.kind ?? 'unknown', estimate: stop.estimate ?? { tokens: 1, costMicros: 0 } };
-  const decision = decideAdmission([...chain.slice(0, -1), opened], request, {
-    now: ctx.now,
-    runRequests: null,
-    attempt: null,
-  });
+  const facts = admissionFacts(opened, ctx.now, { runRequests: null, attempt: null });
+  const decision = decideAdmission(opened, request, facts);
   return decision.admitted ? undefined : decision.reason;
 }
 

@@ -7,9 +7,10 @@
  * 3. A refusal stops the asking account only if no hold that settles could cure it; an ancestor only if it is full itself.
  */
 import { ownValue } from './names.js';
+import type { AttemptState } from './subjects.js';
 import { noTotals, sumOfKinds } from './totals.js';
 import type { AccountView, AskedAmount, RefusalReason, Totals, WindowLimit } from './types.js';
-import { windowBounds, windowKey } from './windows.js';
+import { bookingTime, bucketAt, windowBounds } from './windows.js';
 
 export interface AskedRequest {
   readonly kind: string;
@@ -22,10 +23,27 @@ export interface AskedRequest {
 /** What admission needs beside the accounts. */
 export interface AdmissionFacts {
   readonly now: number;
+  /** Where the request counts in windows: what `bookingTime` answers, `now` unless the clock jumped back. */
+  readonly bookedAt: number;
   /** Requests that the run has made; null without a run. */
   readonly runRequests: number | null;
   /** The attempt that this request would begin; null if it begins none. */
   readonly attempt: { readonly number: number; readonly maximum: number | null; readonly retryAfter: number } | null;
+}
+
+/** What admission needs beside the accounts; live and in a replay. */
+export function admissionFacts(
+  chain: readonly AccountView[],
+  now: number,
+  { runRequests, attempt }: { readonly runRequests: number | null; readonly attempt: AttemptState | null },
+): AdmissionFacts {
+  const begins = attempt?.begins === true;
+  return {
+    now,
+    bookedAt: bookingTime(chain, now),
+    runRequests,
+    attempt: begins ? { number: attempt.number, maximum: attempt.maximum, retryAfter: attempt.retryAfter } : null,
+  };
 }
 
 export type Decision =
@@ -252,10 +270,9 @@ function checkWindows(level: Level, admission: Admission): Decision | undefined 
 function checkWindow(level: Level, window: WindowLimit, admission: Admission): Decision | undefined {
   const { view } = level;
   const { request, facts } = admission;
-  const kept = ownValue(view.windows, windowKey(window));
-  const bounds = windowBounds(window, Math.max(facts.now, kept?.startsAt ?? 0));
-  const bucket = kept !== undefined && kept.startsAt >= bounds.startsAt ? kept : undefined;
+  const bucket = bucketAt(view, window, facts.bookedAt);
   const { tokens, costMicros } = request.estimate;
+  const bounds = windowBounds(window, facts.bookedAt);
   const refusal = (limit: number): Decision =>
     refuse({
       code: 'window_exhausted',

@@ -4,23 +4,21 @@
  */
 import { all, type Context, one, run, type Transaction } from '@stint/storage';
 import { requirePerson } from './actors.js';
-import { backoffMs } from './backoff.js';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
 import { checkId } from './names.js';
+import {
+  type AttemptInput,
+  type AttemptState,
+  attemptOf,
+  deferredSubject,
+  effectiveMaximum,
+  newSubject,
+  restartedSubject,
+  type SubjectRow,
+} from './subjects.js';
 import { appendEntry, type Chain, leafOf, lockKnownAccount, readAccount, saveChain, unknownAccount } from './tree.js';
 import type { Actor } from './types.js';
-
-export interface AttemptInput {
-  /** What is attempted, as an Action's id. */
-  readonly subject: string;
-  /** The run that attempts it. */
-  readonly run: string;
-  /** A maximum below the account's limit. @default the limit */
-  readonly maxAttempts?: number;
-  /** The run that this one continues (after waiting): the same attempt then. */
-  readonly continues?: string;
-}
 
 /** One subject and how often it was attempted. */
 export interface SubjectView {
@@ -33,32 +31,6 @@ export interface SubjectView {
   readonly retryAfter: number;
 }
 
-/** A subject as reserve plans with it. */
-export interface AttemptState {
-  readonly subject: string;
-  readonly run: string;
-  /** False if the run's attempt has begun already. */
-  readonly begins: boolean;
-  readonly attempts: number;
-  readonly ownMaximum: number | null;
-  readonly maximum: number | null;
-  readonly deferrals: number;
-  readonly retryAfter: number;
-  readonly row: SubjectRow;
-}
-
-export interface SubjectRow {
-  readonly subject: string;
-  readonly attempts: number;
-  readonly own_maximum: number | null;
-  readonly additions: number;
-  readonly generation: number;
-  readonly last_run: string | null;
-  readonly deferrals: number;
-  readonly retry_after: number;
-}
-
-const mostDeferralsInARow = 10;
 const mostSubjectsShown = 64;
 
 const subjectColumns = 'subject, attempts, own_maximum, additions, generation, last_run, deferrals, retry_after';
@@ -71,49 +43,18 @@ const upsertSubject = `INSERT INTO ledger_subjects
   ON CONFLICT (account, subject) DO UPDATE SET attempts = excluded.attempts, own_maximum = excluded.own_maximum,
     additions = excluded.additions, generation = excluded.generation, last_run = excluded.last_run, deferrals = excluded.deferrals,
     retry_after = excluded.retry_after, closed = 0, changed_at = excluded.changed_at`;
-const closeSubjectRow = 'UPDATE ledger_subjects SET closed = 1 WHERE account = ? AND subject = ?';
+const closeSubjectRow = 'UPDATE ledger_subjects SET closed = 1 WHERE account = ? AND subject = ? AND closed = 0';
 
 /** Reads what a reservation of this attempt would do. The chain is locked. */
 export function* planAttempt(chain: Chain, input: AttemptInput | undefined): Transaction<AttemptState | null> {
   if (input === undefined) return null;
   checkAttemptInput(input);
-  const row = yield* readSubject(leafOf(chain).id, input.subject);
-  const isSameRun = row.last_run === input.run;
-  const continues = input.continues !== undefined && row.last_run === input.continues;
-  const ownMaximum = input.maxAttempts ?? row.own_maximum;
-  return {
-    subject: input.subject,
-    run: input.run,
-    begins: !isSameRun && !continues,
-    attempts: row.attempts,
-    ownMaximum,
-    maximum: effectiveMaximum(chain, ownMaximum, row.additions),
-    deferrals: row.last_run === null ? row.deferrals : 0,
-    retryAfter: row.retry_after,
-    row,
-  };
+  return attemptOf(chain, yield* readSubject(leafOf(chain).id, input.subject), input);
 }
 
 /** Writes that the attempt's run is at work. */
 export function* beginAttempt(ctx: Context, chain: Chain, attempt: AttemptState | null): Transaction<void> {
-  if (attempt === null || attempt.row.last_run === attempt.run) return;
-  yield* writeSubject(ctx, leafOf(chain).id, {
-    ...attempt.row,
-    attempts: attempt.attempts + (attempt.begins ? 1 : 0),
-    own_maximum: attempt.ownMaximum,
-    last_run: attempt.run,
-    deferrals: attempt.deferrals,
-  });
-}
-
-/** The lowest limit of the chain and the own maximum, plus what people added. */
-function effectiveMaximum(chain: Chain, own: number | null, additions: number): number | null {
-  let lowest = own;
-  for (const { limits } of chain) {
-    const limit = limits.maxAttempts ?? null;
-    if (limit !== null && (lowest === null || limit < lowest)) lowest = limit;
-  }
-  return lowest === null ? null : lowest + additions;
+  if (attempt !== null && attempt.begun !== null) yield* writeSubject(ctx, leafOf(chain).id, attempt.begun);
 }
 
 /**
@@ -128,19 +69,12 @@ export function* deferAttempt(
   const chain = yield* lockKnownAccount(account);
   const row = yield* readSubject(account, input.subject);
   if (row.last_run !== input.run) return row.retry_after;
-  const deferrals = row.deferrals + 1;
-  const isGivenBack = deferrals <= mostDeferralsInARow;
-  const retryAfter = ctx.now + backoffMs(deferrals);
-  yield* writeSubject(ctx, account, {
-    ...row,
-    attempts: Math.max(0, row.attempts - (isGivenBack ? 1 : 0)),
-    last_run: null,
-    deferrals,
-    retry_after: retryAfter,
-  });
-  yield* appendEntry(ctx, chain, { type: 'attempts', details: { deferrals, subject: input.subject } });
+  const deferred = deferredSubject(row, ctx.now);
+  yield* writeSubject(ctx, account, deferred);
+  const details = { deferrals: deferred.deferrals, subject: input.subject };
+  yield* appendEntry(ctx, chain, { type: 'attempts', details });
   yield* saveChain(chain);
-  return retryAfter;
+  return deferred.retry_after;
 }
 
 export interface AttemptChange {
@@ -153,21 +87,10 @@ export function* restartAttempts(ctx: Context, account: string, input: AttemptCh
   requirePerson(input.actor, 'start attempts anew');
   const chain = yield* lockKnownAccount(account);
   const row = yield* readSubject(account, input.subject);
-  const generation = row.generation + 1;
-  yield* writeSubject(ctx, account, {
-    ...row,
-    attempts: 0,
-    additions: 0,
-    generation,
-    last_run: null,
-    deferrals: 0,
-    retry_after: 0,
-  });
-  yield* appendEntry(ctx, chain, {
-    type: 'attempts',
-    actor: input.actor,
-    details: { generation, subject: input.subject },
-  });
+  const restarted = restartedSubject(row);
+  yield* writeSubject(ctx, account, restarted);
+  const details = { generation: restarted.generation, subject: input.subject };
+  yield* appendEntry(ctx, chain, { type: 'attempts', actor: input.actor, details });
   yield* saveChain(chain);
 }
 
@@ -189,10 +112,13 @@ export function* addAttempts(
   yield* saveChain(chain);
 }
 
-/** Marks a subject as over: snapshots no longer list it. The count stays. */
-export function* closeSubject(_ctx: Context, account: string, subject: string): Transaction<boolean> {
-  yield* lockKnownAccount(account);
-  return (yield* run(closeSubjectRow, [account, subject])) === 1;
+/** Marks a subject as over: snapshots no longer list it. The count stays. @returns false if it was over, or never attempted */
+export function* closeSubject(ctx: Context, account: string, subject: string): Transaction<boolean> {
+  const chain = yield* lockKnownAccount(account);
+  if ((yield* run(closeSubjectRow, [account, subject])) === 0) return false;
+  yield* appendEntry(ctx, chain, { type: 'attempts', details: { closed: true, subject } });
+  yield* saveChain(chain);
+  return true;
 }
 
 /** A subject's count, open or not; one that was never attempted has 0. @throws LedgerError `account_unknown` */
@@ -220,17 +146,7 @@ function viewOf(chain: Chain, row: SubjectRow): SubjectView {
 
 function* readSubject(account: string, subject: string): Transaction<SubjectRow> {
   const row = yield* one<SubjectRow>(selectSubject, [account, subject]);
-  if (row !== undefined) return row;
-  return {
-    subject,
-    attempts: 0,
-    own_maximum: null,
-    additions: 0,
-    generation: 0,
-    last_run: null,
-    deferrals: 0,
-    retry_after: 0,
-  };
+  return row ?? newSubject(subject);
 }
 
 function* writeSubject(ctx: Context, account: string, row: SubjectRow): Transaction<void> {
@@ -251,6 +167,7 @@ function* writeSubject(ctx: Context, account: string, row: SubjectRow): Transact
 function checkAttemptInput(input: AttemptInput): void {
   checkId('attempt.subject', input.subject);
   checkId('attempt.run', input.run);
+  if (input.continues !== undefined) checkId('attempt.continues', input.continues);
   if (input.maxAttempts === undefined || isCount(input.maxAttempts)) return;
   throw new LedgerError(
     'invalid_input',

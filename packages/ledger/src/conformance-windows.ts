@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ask, hold, type LedgerCase, refusalOf, used } from './conformance-kit.js';
+import { ask, hold, type LedgerCase, person, refusalOf, used } from './conformance-kit.js';
 
 export const windowCases: readonly LedgerCase[] = [
   {
@@ -49,6 +49,53 @@ export const windowCases: readonly LedgerCase[] = [
       time.now -= 3_600_000;
       const reason = refusalOf(await ledger.reserveRequest(ask('a', 1)));
       assert.deepEqual([reason.code, reason.retryAfter], ['window_exhausted', next]);
+    },
+  },
+  {
+    name: 'settles in the bucket of the reserve although the clock had jumped back',
+    async run({ ledger, time }) {
+      await ledger.createAccount({ id: 'a', limits: { windows: [{ per: 'minute', maxTokens: 100 }] } });
+      await hold(ledger, ask('a', 10));
+      time.now -= 3_600_000;
+      const id = await hold(ledger, ask('a', 80));
+      assert.equal(refusalOf(await ledger.reserveRequest(ask('a', 20))).code, 'window_exhausted');
+      await ledger.settleRequest(id, { usage: used(5), complete: true });
+      await hold(ledger, ask('a', 85));
+      assert.equal(refusalOf(await ledger.reserveRequest(ask('a', 1))).code, 'window_exhausted');
+      assert.ok((await ledger.replayAccount('a')).ok);
+    },
+  },
+  {
+    name: "raises and lowers a window's caps for a person, never below what its bucket was charged",
+    async run({ ledger, time }) {
+      const day = { per: 'day', zone: 'Europe/Berlin' } as const;
+      await ledger.createAccount({ id: 'a', limits: { windows: [{ ...day, maxTokens: 100 }] } });
+      await hold(ledger, ask('a', 90));
+      const extend = (windows: readonly object[]) =>
+        ledger.extendAccount('a', { revision: 1, additions: { windows } as never, actor: person });
+      for (const windows of [
+        [],
+        [{ ...day, maxTokens: 0 }],
+        [{ ...day, maxRequests: 1 }],
+        [{ per: 'hour', maxTokens: 1 }],
+        [{ per: 'day', maxTokens: 1 }],
+        [{ ...day, maxToken: 1 }],
+      ])
+        await assert.rejects(extend(windows), { code: 'invalid_limits' });
+      assert.ok((await extend([{ ...day, maxTokens: 20 }])).changed);
+      await hold(ledger, ask('a', 30));
+      const lower = (caps: object, revision = 2) =>
+        ledger.lowerAccount('a', { revision, limits: { windows: [{ ...day, ...caps }] } as never, actor: person });
+      await assert.rejects(lower({ maxTokens: 119 }), { code: 'invalid_limits' });
+      await assert.rejects(lower({ maxTokens: 121 }), { code: 'invalid_limits' });
+      await assert.rejects(lower({ maxRequests: 1 }), { code: 'invalid_limits' });
+      assert.ok((await lower({ maxTokens: 120, maxRequests: 2 })).changed);
+      time.now += 24 * 3_600_000;
+      assert.ok((await lower({ maxTokens: 40 }, 3)).changed);
+      await hold(ledger, ask('a', 40));
+      assert.equal(refusalOf(await ledger.reserveRequest(ask('a', 1))).limit, 40);
+      assert.deepEqual((await ledger.snapshotAccount('a')).limits.windows, [{ ...day, maxTokens: 40, maxRequests: 2 }]);
+      assert.ok((await ledger.replayAccount('a')).ok);
     },
   },
   {

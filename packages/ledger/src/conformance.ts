@@ -4,6 +4,7 @@ import { admissionCases } from './conformance-admission.js';
 import { faultCases } from './conformance-faults.js';
 import { openKit } from './conformance-kit.js';
 import { peopleCases } from './conformance-people.js';
+import { replayCases } from './conformance-replay.js';
 import { settlementCases } from './conformance-settlement.js';
 import { windowCases } from './conformance-windows.js';
 
@@ -18,7 +19,7 @@ export type StoreSource = () => Promise<FreshStore<DatabaseOptions>>;
 
 /** Defines the tests that the ledger passes on every store: admission, settlement, windows, people's commands, and the faults of its kind. */
 export function testLedger(runner: TestRunner, engine: string, fresh: StoreSource): void {
-  const cases = [...admissionCases, ...settlementCases, ...windowCases, ...peopleCases, ...faultCases];
+  const cases = [...admissionCases, ...settlementCases, ...windowCases, ...peopleCases, ...replayCases, ...faultCases];
   runner.describe(`ledger on ${engine}`, () => {
     for (const { name, run } of cases) {
       runner.it(name, async () => {

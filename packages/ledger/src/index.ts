@@ -5,6 +5,7 @@ export {
   extendAccount,
   type ExtendInput,
   type LimitAdditions,
+  type LoweredLimits,
   lowerAccount,
   type LowerInput,
   resumeAccount,
@@ -15,7 +16,6 @@ export { type AdmissionFacts, type AskedRequest, decideAdmission, type Decision 
 export {
   addAttempts,
   type AttemptChange,
-  type AttemptInput,
   closeSubject,
   deferAttempt,
   readAttempts,
@@ -72,6 +72,7 @@ export { type AccountSnapshot, snapshotAccount } from './snapshot.js';
 export { findStop, type StandingStop } from './find-stop.js';
 export type { StopNotice } from './stop-watch.js';
 export { stopAccount, type StopInput, type StopResult } from './stop.js';
+export type { AttemptInput } from './subjects.js';
 export { type TextTokenOptions, textTokens } from './text-tokens.js';
 export type {
   AccountStatus,

@@ -1,6 +1,8 @@
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
+import { isWord } from './names.js';
 import type { Limits, Protection, WindowLimit } from './types.js';
+import { windowCaps } from './window-limits.js';
 import { isZone } from './windows.js';
 
 /** The limits that are one number. */
@@ -17,7 +19,6 @@ export const numericLimits = [
 export type NumericLimit = (typeof numericLimits)[number];
 
 const limitKeys: readonly string[] = [...numericLimits, 'windows', 'protected'];
-const windowCaps: readonly (keyof WindowLimit)[] = ['maxRequests', 'maxTokens', 'maxCostMicros'];
 const protectionCaps: readonly (keyof Protection)[] = ['requests', 'tokens', 'costMicros', 'maxPercent'];
 const maximumWindows = 16;
 const maximumProtectedKinds = 16;
@@ -79,6 +80,8 @@ function parseProtected(value: unknown, name: string): Readonly<Record<string, P
   const kinds = Object.keys(given);
   if (kinds.length > maximumProtectedKinds) throw invalid(name, kinds.length, `at most ${maximumProtectedKinds} kinds`);
   const parsed: Record<string, Protection> = {};
+  const wrong = kinds.find((kind) => !isWord(kind));
+  if (wrong !== undefined) throw invalid(name, wrong, 'an object whose keys are kinds: words of at most 64 characters');
   for (const kind of kinds) parsed[kind] = parseProtection(given[kind], `${name}.${kind}`);
   return Object.freeze(parsed);
 }

@@ -1,11 +1,12 @@
 import { type Context, one, run, type Transaction } from '@stint/storage';
-import { type AdmissionFacts, type Decision, decideAdmission } from './admission.js';
-import { type AttemptInput, type AttemptState, beginAttempt, planAttempt } from './attempts.js';
+import { type AdmissionFacts, admissionFacts, type Decision, decideAdmission } from './admission.js';
+import { beginAttempt, planAttempt } from './attempts.js';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
 import { checkId, checkWord } from './names.js';
 import { type LedgerRequest, readRequest } from './requests.js';
 import { stopWithin } from './stop.js';
+import type { AttemptInput, AttemptState } from './subjects.js';
 import { contributionOf } from './totals.js';
 import { addToChain, appendEntry, type Chain, leafOf, lockAccount, saveChain } from './tree.js';
 import type { AskedAmount, RefusalReason, StopReason } from './types.js';
@@ -49,23 +50,15 @@ export function* reserveRequest(ctx: Context, input: ReserveInput): Transaction<
   if (chain === undefined) return refuseUnknownAccount(input);
   const runRequests = yield* countRunRequests(input.run);
   const attempt = yield* planAttempt(chain, input.attempt);
-  const decision = decideAdmission(chain, input, factsOf(ctx, runRequests, attempt));
+  const facts = admissionFacts(chain, ctx.now, { runRequests, attempt });
+  const decision = decideAdmission(chain, input, facts);
   if (!decision.admitted) return yield* refuseRequest(ctx, chain, input, decision);
-  const inserted = yield* insertHold(ctx, input, runRequests);
+  const inserted = yield* insertHold(ctx, input, facts);
   if (!inserted) return yield* refuseKnownId(input);
   yield* beginAttempt(ctx, chain, attempt);
-  yield* bookHold(ctx, chain, input, attempt);
+  yield* bookHold(ctx, chain, { input, attempt, bookedAt: facts.bookedAt });
   yield* saveChain(chain);
   return { allowed: true, id: input.id };
-}
-
-function factsOf(ctx: Context, runRequests: number | null, attempt: AttemptState | null): AdmissionFacts {
-  const begins = attempt?.begins === true;
-  return {
-    now: ctx.now,
-    runRequests,
-    attempt: begins ? { number: attempt.attempts + 1, maximum: attempt.maximum, retryAfter: attempt.retryAfter } : null,
-  };
 }
 
 /** The run's highest ordinal: one index seek, whatever the run's length. A run belongs to one tree, whose lock makes it exact. */
@@ -75,7 +68,11 @@ function* countRunRequests(runId: string | undefined): Transaction<number | null
   return row?.run_ordinal ?? 0;
 }
 
-function* insertHold(ctx: Context, input: ReserveInput, runRequests: number | null): Transaction<boolean> {
+function* insertHold(
+  ctx: Context,
+  input: ReserveInput,
+  { runRequests, bookedAt }: AdmissionFacts,
+): Transaction<boolean> {
   const { tokens, costMicros } = input.estimate;
   const changed = yield* run(insertRequest, [
     input.id,
@@ -94,12 +91,19 @@ function* insertHold(ctx: Context, input: ReserveInput, runRequests: number | nu
     costMicros,
     costMicros === null ? 1 : 0,
     ctx.owner,
-    ctx.now,
+    bookedAt,
   ]);
   return changed === 1;
 }
 
-function* bookHold(ctx: Context, chain: Chain, input: ReserveInput, attempt: AttemptState | null): Transaction<void> {
+interface Hold {
+  readonly input: ReserveInput;
+  readonly attempt: AttemptState | null;
+  readonly bookedAt: number;
+}
+
+function* bookHold(ctx: Context, chain: Chain, hold: Hold): Transaction<void> {
+  const { input, bookedAt } = hold;
   const { tokens, costMicros } = input.estimate;
   const delta = contributionOf({
     status: 'reserved',
@@ -108,14 +112,36 @@ function* bookHold(ctx: Context, chain: Chain, input: ReserveInput, attempt: Att
     complete: false,
     unpriced: costMicros === null,
   });
-  addToChain(chain, input.kind, delta, ctx.now);
+  addToChain(chain, input.kind, delta, bookedAt);
   yield* appendEntry(ctx, chain, {
     type: 'reserved',
     request: input.id,
     kind: input.kind,
     delta,
-    ...(attempt?.begins === true ? { details: { attempt: attempt.attempts + 1, subject: attempt.subject } } : {}),
+    details: detailsOf(hold, ctx.now),
   });
+}
+
+/** What the line of an admission says beside the sums: all that a replay needs to decide again. */
+export interface ReservedDetails {
+  /** Present if the subject's row changed by it. */
+  readonly attempt?: AttemptInput;
+  /** Where the request counts in windows, if that is not the line's time. */
+  readonly bookedAt?: number;
+  readonly driver?: string;
+  readonly run?: string;
+}
+
+function detailsOf({ input, attempt, bookedAt }: Hold, now: number): ReservedDetails | undefined {
+  const begun = attempt?.begun == null ? undefined : attempt.input;
+  if (begun === undefined && bookedAt === now && input.driver === undefined && input.run === undefined)
+    return undefined;
+  return {
+    ...(begun === undefined ? {} : { attempt: begun }),
+    ...(bookedAt === now ? {} : { bookedAt }),
+    ...(input.driver === undefined ? {} : { driver: input.driver }),
+    ...(input.run === undefined ? {} : { run: input.run }),
+  };
 }
 
 /** Refuses; a known id is told as such whatever the accounts' state, since the first answer about it stands. */
@@ -190,6 +216,9 @@ function checkReserveInput(input: ReserveInput): void {
   checkId('account', input.account);
   checkWord('kind', input.kind);
   checkId('model', input.model);
+  for (const name of ['run', 'driver', 'retryOf', 'priceVersion'] as const) {
+    if (input[name] !== undefined) checkId(name, input[name]);
+  }
   const { tokens, costMicros } = input.estimate;
   if (isCount(tokens) && (costMicros === null || isCount(costMicros))) return;
   throw new LedgerError(

@@ -9,6 +9,7 @@ import {
   markAdministered,
   saveChain,
 } from './tree.js';
+import { LedgerError } from './errors.js';
 import { checkWord } from './names.js';
 import type { Actor, StopReason } from './types.js';
 
@@ -46,11 +47,26 @@ export function* stopAccount(ctx: Context, account: string, input: StopInput): T
     at: ctx.now,
     aborts: input.aborts ?? input.actor?.kind === 'person',
     ...(input.actor === undefined ? {} : { actor: input.actor }),
-    ...(input.details === undefined ? {} : { details: input.details }),
+    ...(input.details === undefined ? {} : { details: asJson(input.details) }),
   });
   yield* saveChain(chain);
   const leaf = leafOf(chain);
   return { stopped, reason: leaf.stopReason, revision: leaf.revision };
+}
+
+/** The details as JSON keeps them, so that the row and the journal say the same. */
+function asJson(details: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(details) ?? 'null');
+  } catch (error) {
+    throw new LedgerError(
+      'invalid_input',
+      'details cannot be written as JSON; give texts, numbers, lists and objects.',
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 /** Stops the last account of a locked chain. The one place where an account becomes `stopped`. */

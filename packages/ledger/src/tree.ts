@@ -10,7 +10,6 @@
 import { all, type Context, type Row, run, type Transaction } from '@stint/storage';
 import { type Entry, type EntryFields, writeEntry } from './entries.js';
 import { LedgerError } from './errors.js';
-import { addExactly } from './integers.js';
 import { parseJson, storedLimits } from './stored-json.js';
 import { ownValue } from './names.js';
 import { addTotals, noTotals, type PackedTotals, packTotals, unpackTotals } from './totals.js';
@@ -24,7 +23,7 @@ import type {
   Totals,
   WindowTotals,
 } from './types.js';
-import { windowBounds, windowKey } from './windows.js';
+import { bookInWindows } from './windows.js';
 
 const accountColumns = `id, parent, depth, status, limits, accounting, stop_reason, revision, data_revision, state, head, entry_count`;
 
@@ -101,29 +100,11 @@ export function chainTo(chain: Chain, id: string): Chain {
   return chain.slice(0, index + 1) as unknown as Chain;
 }
 
-/** Adds to the sums of the chain's every account, and to the window buckets that hold `reservedAt`. */
-export function addToChain(chain: Chain, kind: string, delta: Totals, reservedAt: number): void {
+/** Adds to the sums of the chain's every account, and to the window buckets at `bookedAt`. */
+export function addToChain(chain: Chain, kind: string, delta: Totals, bookedAt: number): void {
   for (const account of chain) {
     account.kinds[kind] = addTotals(ownValue(account.kinds, kind) ?? noTotals, delta);
-    if (account.limits.windows !== undefined) addToWindows(account, delta, reservedAt);
-  }
-}
-
-/** A bucket is kept for as long as it is the newest; a clock that jumps back goes on filling the newest. */
-function addToWindows(account: Account, delta: Totals, reservedAt: number): void {
-  for (const window of account.limits.windows ?? []) {
-    const key = windowKey(window);
-    const kept = ownValue(account.windows, key);
-    const isReservation = delta.requests > 0;
-    const { startsAt } = windowBounds(window, isReservation ? Math.max(reservedAt, kept?.startsAt ?? 0) : reservedAt);
-    const bucket = kept !== undefined && kept.startsAt === startsAt ? kept : undefined;
-    if (bucket === undefined && !isReservation) continue;
-    account.windows[key] = {
-      startsAt,
-      requests: (bucket?.requests ?? 0) + delta.requests,
-      tokens: addExactly(bucket?.tokens ?? 0, delta.tokens),
-      costMicros: addExactly(bucket?.costMicros ?? 0, delta.costMicros),
-    };
+    if (account.limits.windows !== undefined) bookInWindows(account, delta, bookedAt);
   }
 }
 
