@@ -26,8 +26,10 @@ import {
   countItems,
   findItemIds,
   getWorkItem,
+  hasFreshEvents,
   lastBoardSeq,
   listWorkItems,
+  numberEvents,
   readBoardEvents,
   readEvents,
   type WorkEvent,
@@ -141,6 +143,7 @@ export class ItemReader {
   ): Promise<{ readonly events: readonly Event[]; readonly lastSeq: number }> {
     const { storeId } = this;
     const redaction = this.#redaction;
+    await this.#numberEvents();
     return await this.#db.read(function* (ctx) {
       const found = yield* readBoardEvents(ctx, { since, limit: DTO_LIMITS.maxEventsPerPage });
       const newest = new Map(found.map((event) => [event.itemId, event]));
@@ -190,7 +193,13 @@ export class ItemReader {
 
   /** Board number of the last event. */
   async lastBoardSeq(): Promise<number> {
+    await this.#numberEvents();
     return await this.#db.read((ctx) => lastBoardSeq(ctx));
+  }
+
+  /** Opens a write only where there is an event to number. */
+  async #numberEvents(): Promise<void> {
+    while (await this.#db.read(hasFreshEvents)) await this.#db.write((ctx) => numberEvents(ctx));
   }
 
   #toDetail(sources: WorkItemSources, options: DetailRequest): WorkItemDetail {

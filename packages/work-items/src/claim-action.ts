@@ -5,7 +5,7 @@ import { isEnded } from './items.js';
 import { runFenceOf } from './fences.js';
 import { listActions } from './item-records.js';
 import { defaultMaxConcurrentActions, maxConcurrentActionsRange } from './limits.js';
-import { findActionLocked, findItemLocked } from './lock.js';
+import { findActionLocked, findFreeItemLocked } from './lock.js';
 import { type FoundWork, isFree, type StopReader } from './mailbox.js';
 import { moveAction } from './move-action.js';
 import type { Outcome } from './outcome.js';
@@ -71,7 +71,8 @@ export function* findActionWork(
 
 /**
  * Begins a Run of the ready Action that has waited longest: ready -> running, lease epoch + 1, workspace hold. What is
- * blocked (by a hold, a stop, another machine, a pause) is skipped, not waited on. Null when nothing can begin.
+ * blocked (by a hold, a stop, another machine, a pause, a transaction at work on the item) is skipped, not waited on. Null when
+ * nothing can begin.
  */
 export function* claimAction(ctx: Context, options: ClaimActionOptions = {}): Transaction<ClaimedAction | null> {
   if (!(yield* hasRoom(ctx, options))) return null;
@@ -104,7 +105,7 @@ function isOurs(candidate: Candidate, options: ClaimActionOptions): boolean {
 }
 
 function* claimOne(ctx: Context, candidate: Candidate): Transaction<ClaimedAction | null> {
-  const item = yield* findItemLocked(ctx, candidate.item_id);
+  const item = yield* findFreeItemLocked(ctx, candidate.item_id);
   const action = yield* findActionLocked(ctx, candidate.id);
   if (item === undefined || action === undefined) return null;
   if (item.paused || item.claimsHeld || isEnded(item)) return null;

@@ -8,12 +8,18 @@ import { cutText } from './text.js';
 export const workChannel = 'work';
 
 const advanceItem = 'UPDATE work_items SET event_seq = event_seq + 1, updated_at = ? WHERE id = ?';
-const advanceBoard = 'UPDATE work_board SET seq = seq + 1 WHERE id = 1';
-const insertEvent = `INSERT INTO work_events (item_id, seq, board_seq, type, action_id, run_id, text, at)
-  SELECT i.id, i.event_seq, b.seq, ?, ?, ?, ?, ? FROM work_items i, work_board b WHERE i.id = ? AND b.id = 1`;
+const insertEvent = `INSERT INTO work_events (item_id, seq, type, action_id, run_id, text, at)
+  SELECT id, event_seq, ?, ?, ?, ?, ? FROM work_items WHERE id = ?`;
 const selectEvents = 'SELECT * FROM work_events WHERE item_id = ? AND seq > ? ORDER BY seq LIMIT ?';
 const selectBoardEvents = 'SELECT * FROM work_events WHERE board_seq > ? ORDER BY board_seq LIMIT ?';
 
+const selectFresh = 'SELECT item_id FROM work_events WHERE board_seq IS NULL LIMIT 1';
+const lockBoard = 'SELECT seq FROM work_board WHERE id = 1 FOR NO KEY UPDATE';
+const numberFresh = `UPDATE work_events SET board_seq = CAST(? AS BIGINT) + fresh.place
+  FROM (SELECT item_id, seq, ROW_NUMBER() OVER (ORDER BY item_id, seq) AS place FROM work_events
+    WHERE board_seq IS NULL ORDER BY item_id, seq LIMIT ?) AS fresh
+  WHERE work_events.item_id = fresh.item_id AND work_events.seq = fresh.seq`;
+const advanceBoard = 'UPDATE work_board SET seq = seq + ? WHERE id = 1';
 const selectBoardSeq = 'SELECT seq FROM work_board WHERE id = 1';
 
 export interface NewEvent {
@@ -25,12 +31,11 @@ export interface NewEvent {
 }
 
 /**
- * Writes an event. Its numbers are taken here, under the item's lock and then the board's, so that a reader who has
- * seen number n has missed none before it. Call it after the row locks of the transaction: the board is the last.
+ * Writes an event with the next number of its item, under the item's lock: a reader who has seen number n of an item has
+ * missed none before it. It takes no lock that another item's writer meets; {@link numberEvents} orders events of all items.
  */
 export function* writeEvent(ctx: Context, event: NewEvent): Transaction<void> {
   yield* run(advanceItem, [ctx.now, event.itemId]);
-  yield* run(advanceBoard);
   const line = cutText(event.text, workItemLimits.lineBytes);
   yield* run(insertEvent, [event.type, event.actionId ?? null, event.runId ?? null, line, ctx.now, event.itemId]);
   yield* notify(workChannel);
@@ -49,8 +54,27 @@ export function* readEvents(
   return rows.map(toWorkEvent);
 }
 
+/** True if there are events that have no board number yet. */
+export function* hasFreshEvents(_ctx: Context): Transaction<boolean> {
+  return (yield* one(selectFresh)) !== undefined;
+}
+
 /**
- * Events of all items after board number `since`, oldest first.
+ * Gives committed events their board numbers, those of one item in the order of the item. Whoever follows the board calls
+ * it, in a transaction of its own, until it answers 0: numbers are given out after the commit and one caller at a time, so
+ * that a reader who has seen board number n has missed none before it. Only followers meet at the board's lock.
+ *
+ * @param options.limit most events numbered. @default 500
+ */
+export function* numberEvents(_ctx: Context, options: { readonly limit?: number } = {}): Transaction<number> {
+  const board = yield* one<{ seq: number }>(lockBoard);
+  const numbered = yield* run(numberFresh, [Number(board?.seq ?? 0), options.limit ?? 500]);
+  if (numbered > 0) yield* run(advanceBoard, [numbered]);
+  return numbered;
+}
+
+/**
+ * Events of all items after board number `since`, oldest first; those that {@link numberEvents} has not seen are left out.
  *
  * @param options.limit most events answered. @default 200
  */
@@ -62,7 +86,7 @@ export function* readBoardEvents(
   return rows.map(toWorkEvent);
 }
 
-/** Board number of the last event of all items; 0 before the first. */
+/** The last board number given out; 0 before the first. */
 export function* lastBoardSeq(_ctx: Context): Transaction<number> {
   const row = yield* one<{ seq: number }>(selectBoardSeq);
   return Number(row?.seq ?? 0);

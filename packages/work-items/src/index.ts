@@ -21,7 +21,7 @@ export {
 } from './derive-status.js';
 export { endRun, type EndRunResult, type RunEnding, type RunReason, type Unresolved } from './end-run.js';
 export { isWorkItemsError, WorkItemsError, type WorkItemsErrorCode } from './errors.js';
-export { lastBoardSeq, readBoardEvents, readEvents, workChannel } from './events.js';
+export { hasFreshEvents, lastBoardSeq, numberEvents, readBoardEvents, readEvents, workChannel } from './events.js';
 export { checkCoordinatorFence, checkRunFence } from './fences.js';
 export { type CompletionInput, type CompletionViolation } from './final-result.js';
 export {
@@ -73,7 +73,7 @@ export {
   maxConcurrentActionsRange,
   workItemLimits,
 } from './limits.js';
-export { lockItem } from './lock.js';
+export { lockAction, lockItem } from './lock.js';
 export {
   claimMailbox,
   type ClaimMailboxOptions,

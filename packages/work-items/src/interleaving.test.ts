@@ -1,18 +1,21 @@
 import { randomInt } from 'node:crypto';
-import type { Body, Database } from '@stint/storage';
-import { freshPostgres, interleave, type Interleaving, schedules } from '@stint/storage/testing';
+import { type Body, type Database, one } from '@stint/storage';
+import { freshPostgres, interleave, type Interleaving, schedules, type Side } from '@stint/storage/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { answerQuestion } from './answer-question.js';
 import { claimAction } from './claim-action.js';
 import { completeItem } from './decisions.js';
 import { endRun, type RunEnding } from './end-run.js';
+import { lastBoardSeq, numberEvents, readBoardEvents } from './events.js';
 import { addInput } from './inputs.js';
-import { cancelItem } from './item-commands.js';
+import { cancelItem, pauseItem } from './item-commands.js';
+import { lockItem } from './lock.js';
 import { claimMailbox } from './mailbox.js';
 import { postMessage } from './messages.js';
 import { findDeadRuns, recoverRun } from './recover-runs.js';
 import { add, outcomeOf, passingOutcome, threeSteps, Work } from './testing-harness.js';
 import { seededRandom } from './testing-simulation.js';
+import { updateContract } from './update-contract.js';
 
 const seed = randomInt(2 ** 31);
 const random = seededRandom(seed);
@@ -49,6 +52,18 @@ async function inAllOrders(prepare: () => Promise<Pair>): Promise<void> {
     }
   }
 }
+
+/** Runs the pair in one order of their statements. */
+function inOrder(schedule: readonly Side[], first: Body<unknown>, second: Body<unknown>) {
+  const owners = { first: ownerOf(work.db), second: ownerOf(work.db) };
+  return interleave({ url: store.location, first, second, schedule, clock: () => work.clock.now, owners });
+}
+
+/** A claim has looked for its candidates (begin, count, select), then the other commits, then the claim goes on. */
+const otherCommitsAfterTheLook: readonly Side[] = [
+  ...Array.from({ length: 3 }, () => 'first' as const),
+  ...Array.from({ length: longestBody }, () => 'second' as const),
+];
 
 const ownerOf = (db: Database): string => db.owner;
 
@@ -237,4 +252,123 @@ describe('two transactions at once, in any order of their statements', () => {
         check,
       };
     }));
+
+  it.each<readonly [string, (itemId: string) => Body<unknown>]>([
+    ['a pause', (itemId) => (ctx) => pauseItem(ctx, { itemId })],
+    ['a cancel', (itemId) => (ctx) => cancelItem(ctx, { itemId })],
+    ['a changed contract', (itemId) => (ctx) => updateContract(ctx, { itemId, change: { goal: 'Another goal' } })],
+  ])(
+    '%s that comes between the look of a claim and its lock keeps the Action from beginning',
+    async (_name, change) => {
+      const itemId = await work.planned(threeSteps);
+      const claim: Body<unknown> = (ctx) => claimAction(ctx, { itemIds: [itemId], maxConcurrentActions: 12 });
+      const result = await inOrder(otherCommitsAfterTheLook, claim, change(itemId));
+      expect(values(result), result.trace.join('\n')).toEqual([null, { applied: true, duplicate: false }]);
+      expect((await work.look(itemId)).runs).toEqual([]);
+      await work.write((ctx) => cancelItem(ctx, { itemId }));
+    },
+  );
+
+  it.each<readonly [string, (itemId: string) => Body<unknown>]>([
+    ['a pause', (itemId) => (ctx) => pauseItem(ctx, { itemId })],
+    ['a cancel', (itemId) => (ctx) => cancelItem(ctx, { itemId })],
+  ])(
+    '%s that comes between the look of a claim and its lock keeps the Coordinator from thinking',
+    async (_name, change) => {
+      const itemId = await work.create();
+      await work.start(itemId);
+      const claim: Body<unknown> = (ctx) => claimMailbox(ctx, { itemIds: [itemId] });
+      const result = await inOrder(otherCommitsAfterTheLook.slice(1), claim, change(itemId));
+      expect(values(result)[0], result.trace.join('\n')).toBeNull();
+      expect((await work.look(itemId)).openMailbox.filter((entry) => entry.status === 'claimed')).toEqual([]);
+      await work.write((ctx) => cancelItem(ctx, { itemId }));
+    },
+  );
+
+  it('a claim passes over an item that another transaction has locked, and waits for nobody', async () => {
+    const [busy, free] = [await work.planned(threeSteps), await work.planned(threeSteps)];
+    const itemIds = [busy, free];
+    const message = await work.create();
+    await work.start(message);
+    const claim: Body<unknown> = function* (ctx) {
+      const claimed = yield* claimAction(ctx, { itemIds, maxConcurrentActions: 12 });
+      return [claimed?.item.id, yield* claimMailbox(ctx, { itemIds: [message] })];
+    };
+    const hold: Body<unknown> = function* (ctx) {
+      for (const itemId of [busy, message]) yield* lockItem(ctx, itemId);
+      for (let step = 0; step < longestBody; step += 1) yield* one('SELECT 1 AS still');
+    };
+    const schedule: Side[] = ['second', 'second', 'second', ...Array.from({ length: 30 }, () => 'first' as const)];
+    const result = await inOrder(schedule, claim, hold);
+    expect(values(result)[0], result.trace.join('\n')).toEqual([free, null]);
+    expect(result.trace).not.toContain('first: blocked');
+    for (const itemId of [...itemIds, message]) await work.write((ctx) => cancelItem(ctx, { itemId }));
+  });
+
+  it('work on two items: neither waits for the other, and the board misses no event of either', () =>
+    inAllOrders(async () => {
+      const items = [await work.planned(threeSteps), await work.planned(threeSteps)] as const;
+      const [a, b] = [
+        await work.claim('inspect', { itemIds: [items[0]] }),
+        await work.claim('inspect', { itemIds: [items[1]] }),
+      ];
+      await numberAll();
+      const since = await lastNumber();
+      const check = async (result: Interleaving<unknown, unknown>) => {
+        expect(values(result)).toMatchObject([{ ended: true }, { ended: true }]);
+        expect(result.trace.filter((step) => step.endsWith('blocked'))).toEqual([]);
+        await numberAll();
+        const found = await work.read((ctx) => readBoardEvents(ctx, { since }));
+        for (const itemId of items) {
+          const seqs = found.filter((event) => event.itemId === itemId).map((event) => event.seq);
+          const { lastEventSeq } = (await work.look(itemId)).item;
+          expect(seqs).toEqual(seqs.map((_, index) => lastEventSeq - seqs.length + 1 + index));
+          expect(seqs.length).toBeGreaterThan(2);
+          await work.write((ctx) => cancelItem(ctx, { itemId }));
+        }
+      };
+      return {
+        first: (ctx) => endRun(ctx, a.fence, completed),
+        second: (ctx) => endRun(ctx, b.fence, completed),
+        check,
+      };
+    }));
+
+  it('number the board while an item is worked on: no reader is ahead of an event that it has not seen', () =>
+    inAllOrders(async () => {
+      const itemId = await work.planned(threeSteps);
+      const { fence } = await work.claim('inspect', { itemIds: [itemId] });
+      const check = async (result: Interleaving<unknown, unknown>) => {
+        expect(result.trace.filter((step) => step.endsWith('blocked'))).toEqual([]);
+        const { lastEventSeq } = (await work.look(itemId)).item;
+        const seen = await work.read((ctx) => readBoardEvents(ctx, { since: 0, limit: 100_000 }));
+        await numberAll();
+        const all = await work.read((ctx) => readBoardEvents(ctx, { since: 0, limit: 100_000 }));
+        expect(all.slice(0, seen.length)).toEqual(seen);
+        expect(all.filter((event) => event.itemId === itemId).map((event) => event.seq)).toEqual(
+          Array.from({ length: lastEventSeq }, (_, index) => index + 1),
+        );
+        expect(new Set(all.map((event) => event.boardSeq)).size).toBe(all.length);
+        await work.write((ctx) => cancelItem(ctx, { itemId }));
+      };
+      return { first: (ctx) => endRun(ctx, fence, completed), second: (ctx) => numberEvents(ctx), check };
+    }));
+
+  it('number the board twice at once: each event gets one number', () =>
+    inAllOrders(async () => {
+      const itemId = await work.planned(threeSteps);
+      const check = async (result: Interleaving<unknown, unknown>) => {
+        expect(values(result)).toContain(0);
+        const all = await work.read((ctx) => readBoardEvents(ctx, { since: 0, limit: 100_000 }));
+        expect(all.map((event) => event.boardSeq)).toEqual(all.map((_, index) => index + 1));
+        await work.write((ctx) => cancelItem(ctx, { itemId }));
+      };
+      return { first: (ctx) => numberEvents(ctx), second: (ctx) => numberEvents(ctx), check };
+    }));
 });
+
+async function numberAll(): Promise<void> {
+  while ((await work.write((ctx) => numberEvents(ctx))) > 0);
+}
+
+const lastNumber = (): Promise<number> => work.read((ctx) => lastBoardSeq(ctx));

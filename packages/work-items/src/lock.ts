@@ -4,12 +4,22 @@ import type { Action, Run, WorkItem } from './records.js';
 import { type StoredRow, toAction, toRun, toWorkItem } from './rows.js';
 
 const lockItemRow = 'SELECT * FROM work_items WHERE id = ? FOR NO KEY UPDATE';
+const lockFreeItemRow = `${lockItemRow} SKIP LOCKED`;
 const lockActionRow = 'SELECT * FROM work_actions WHERE id = ? FOR NO KEY UPDATE';
 const lockRunRow = 'SELECT * FROM work_runs WHERE id = ? FOR NO KEY UPDATE';
 
 /** Locks an item. First lock of every body that changes anything of the item. */
 export function* findItemLocked(_ctx: Context, itemId: string): Transaction<WorkItem | undefined> {
   const row = yield* one<StoredRow>(lockItemRow, [itemId]);
+  return row === undefined ? undefined : toWorkItem(row);
+}
+
+/**
+ * Locks an item for a claim, which may as well take another one: undefined at once while someone else changes it. A claim that
+ * has locked one item and found it taken waits for no other, so two claims cannot wait for each other.
+ */
+export function* findFreeItemLocked(_ctx: Context, itemId: string): Transaction<WorkItem | undefined> {
+  const row = yield* one<StoredRow>(lockFreeItemRow, [itemId]);
   return row === undefined ? undefined : toWorkItem(row);
 }
 

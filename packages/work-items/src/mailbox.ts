@@ -1,6 +1,6 @@
 import { all, type Context, notify, one, run, type Transaction } from '@stint/storage';
 import { workChannel } from './events.js';
-import { findItemLocked } from './lock.js';
+import { findFreeItemLocked } from './lock.js';
 import { type MailboxTrigger, mailboxTransitions } from './mailbox-transitions.js';
 import { isEnded } from './items.js';
 import type { BudgetStop } from './derive-status.js';
@@ -93,7 +93,7 @@ export function* isFree(ctx: Context, itemId: string, options: ClaimMailboxOptio
 
 /**
  * Claims the oldest pending entry of an item that nobody answers now: pending -> claimed, claim epoch + 1. Items that
- * are paused, ended, or stopped by their budget are passed over. Null when there is nothing to do.
+ * are paused, ended, stopped by their budget, or locked by another transaction are passed over. Null when there is nothing to do.
  */
 export function* claimMailbox(ctx: Context, options: ClaimMailboxOptions = {}): Transaction<MailboxClaim | null> {
   for (const candidate of yield* all<Candidate>(selectCandidates, [ctx.now])) {
@@ -107,7 +107,7 @@ export function* claimMailbox(ctx: Context, options: ClaimMailboxOptions = {}): 
 type Candidate = { readonly id: string; readonly item_id: string };
 
 function* claimEntry(ctx: Context, itemId: string, mailboxId: string): Transaction<MailboxClaim | null> {
-  const item = yield* findItemLocked(ctx, itemId);
+  const item = yield* findFreeItemLocked(ctx, itemId);
   if (item === undefined || item.paused || isEnded(item)) return null;
   const open = yield* openEntries(ctx, itemId);
   const entry = open.find((candidate) => candidate.id === mailboxId);

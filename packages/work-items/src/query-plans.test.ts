@@ -5,6 +5,7 @@ import { workItemsMigrations } from './schema.js';
 
 /** Statement, and why it may read what it scans whole. */
 const boundedOtherwise: Readonly<Record<string, string>> = {
+  'events.ts numberFresh': 'the page of those events that it numbers',
   'item-records.ts selectHolds': 'one row for each directory at work now',
   'workspace-holds.ts selectLeftHolds': 'one row for each directory at work now',
   'items.ts selectPage': 'walks the primary key and ends at the page',

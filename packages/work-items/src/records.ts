@@ -258,8 +258,8 @@ export interface WorkEvent {
   readonly itemId: string;
   /** Grows by one per item. */
   readonly seq: number;
-  /** Grows by one over the whole store. */
-  readonly boardSeq: number;
+  /** Grows by one over the whole store; null until a follower of the board has numbered it. */
+  readonly boardSeq: number | null;
   /** Noun and verb, such as `action.completed`. */
   readonly type: string;
   readonly actionId: string | null;

@@ -251,7 +251,7 @@ export function toWorkEvent(row: StoredRow): WorkEvent {
   return {
     itemId: text(row, 'item_id'),
     seq: integer(row, 'seq'),
-    boardSeq: integer(row, 'board_seq'),
+    boardSeq: integerOrNull(row, 'board_seq'),
     type: text(row, 'type'),
     actionId: textOrNull(row, 'action_id'),
     runId: textOrNull(row, 'run_id'),

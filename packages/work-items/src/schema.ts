@@ -191,7 +191,7 @@ export const workItemsMigrations: MigrationSet = {
         `CREATE TABLE work_events (
           item_id TEXT NOT NULL REFERENCES work_items (id) ON DELETE CASCADE,
           seq BIGINT NOT NULL,
-          board_seq BIGINT NOT NULL,
+          board_seq BIGINT,
           type TEXT NOT NULL,
           action_id TEXT,
           run_id TEXT,
@@ -200,6 +200,7 @@ export const workItemsMigrations: MigrationSet = {
           PRIMARY KEY (item_id, seq)
         )`,
         'CREATE INDEX work_events_by_board ON work_events (board_seq)',
+        'CREATE INDEX work_events_fresh ON work_events (item_id, seq) WHERE board_seq IS NULL',
         'CREATE TABLE work_board (id INTEGER PRIMARY KEY, seq BIGINT NOT NULL, item_count BIGINT NOT NULL)',
         'INSERT INTO work_board (id, seq, item_count) VALUES (1, 0, 0)',
       ],

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { applyPlan, askHuman, completeItem } from './decisions.js';
 import { failCoordinatorTurn } from './coordinator-turns.js';
-import { readBoardEvents, readEvents } from './events.js';
+import { hasFreshEvents, numberEvents, readBoardEvents, readEvents } from './events.js';
 import { addInput } from './inputs.js';
 import { cancelItem, pauseItem, requestStart, resumeItem, wakeItem } from './item-commands.js';
 import { createWorkItem } from './items.js';
-import { releaseWorkspace } from './workspace-holds.js';
+import { checkRunFence } from './fences.js';
+import { recoverHold, releaseWorkspace } from './workspace-holds.js';
 import { add, assertApplied, outcomeOf, passingOutcome, threeSteps, type WorkCase } from './testing-harness.js';
 import { updateContract } from './update-contract.js';
 import { answerQuestion } from './answer-question.js';
@@ -237,6 +238,53 @@ export const lifecycleCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'a workspace is not let go of while its Run still counts as running',
+    async run(work) {
+      const place = { workDir: '/repo', workspaceKey: 'm1:/repo' };
+      const edit = [add('edit', { kind: 'deliver', workspaceMode: 'shared' })];
+      await work.planned(edit, place);
+      await work.planned(edit, place);
+      const running = await work.claim('edit');
+      assert.equal(await work.write((ctx) => releaseWorkspace(ctx, running.run.id)), false);
+      const hold = { workspaceKey: 'm1:/repo', runId: running.run.id, owner: 'a process that is gone' };
+      assert.equal(await work.write((ctx) => recoverHold(ctx, hold)), false);
+      assert.equal(await work.tryClaim(), null);
+      assert.equal(await work.write((ctx) => checkRunFence(ctx, running.fence)), true);
+    },
+  },
+  {
+    name: 'a gate that passed the old contract does not complete the item while the new one waits for its decision',
+    async run(work) {
+      const itemId = await work.planned([add('deliver', { kind: 'deliver' })]);
+      const { fence } = await work.claim('deliver');
+      await work.write((ctx) => updateContract(ctx, { itemId, change: { goal: 'Make it pass on Windows too' } }));
+      const thinking = await work.think();
+      assert.equal(thinking.entry.kind, 'contract_changed');
+      const trouble = { code: 'provider', message: 'The key was refused', retryAt: null };
+      await work.write((ctx) => failCoordinatorTurn(ctx, thinking.fence, trouble));
+      await work.end(fence, { status: 'completed', outcome: passingOutcome(0) });
+      const { item, openMailbox } = await work.look(itemId);
+      assert.equal(item.finalResult, null);
+      assert.deepEqual([item.claimsHeld, openMailbox.map(({ kind }) => kind)], [true, ['plan_used_up']]);
+    },
+  },
+  {
+    name: 'a mailbox entry counts its failed turns, so that the next wait can grow with them',
+    async run(work) {
+      const itemId = await work.create();
+      await work.start(itemId);
+      const later = { code: 'provider', message: '429', retryAt: work.clock.now };
+      for (const failures of [0, 1, 2]) {
+        const { entry, fence } = await work.think();
+        assert.equal(entry.failures, failures);
+        await work.write((ctx) => failCoordinatorTurn(ctx, fence, later));
+      }
+      await work.plan(threeSteps);
+      await work.write((ctx) => postMessage(ctx, { itemId, text: 'And now?', clientMessageId: 'm1' }));
+      assert.equal((await work.think()).entry.failures, 0);
+    },
+  },
+  {
     name: 'case Y26: a paused item begins nothing, also what was ready before; resume lets it go on',
     async run(work) {
       const itemId = await work.planned(threeSteps);
@@ -364,7 +412,16 @@ export const lifecycleCases: readonly WorkCase[] = [
         events.map((_, index) => index + 1),
       );
       assert.equal((await work.look(first)).item.lastEventSeq, events.length);
+      assert.deepEqual(await work.read((ctx) => readBoardEvents(ctx, { since: 0 })), []);
+      let numbered = 0;
+      while (await work.read(hasFreshEvents)) numbered += await work.write((ctx) => numberEvents(ctx, { limit: 3 }));
+      assert.equal(await work.write((ctx) => numberEvents(ctx)), 0);
       const board = await work.read((ctx) => readBoardEvents(ctx, { since: 0 }));
+      assert.equal(board.length, numbered);
+      assert.deepEqual(
+        board.filter((event) => event.itemId === first).map((event) => event.seq),
+        events.map((event) => event.seq),
+      );
       assert.deepEqual(
         board.map((event) => event.boardSeq),
         board.map((_, index) => index + 1),
