@@ -1,5 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { name: 'coordinator', include: ['src/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+  test: {
+    name: 'coordinator',
+    include: ['src/**/*.test.ts'],
+    globalSetup: ['@stint/storage/testing/postgres-setup'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 });

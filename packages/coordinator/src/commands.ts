@@ -35,6 +35,7 @@ import {
   getCoordinatorTurn,
   getRun,
   type ItemCommand,
+  lockAction,
   lockItem,
   noteEvent,
   pauseItem,
@@ -276,7 +277,7 @@ function* billedOf({ turn, finding, pricing }: Billed): Transaction<ReconcileInp
   return { usage, costMicros: request === undefined ? null : cost(request, usage) };
 }
 
-/** Where a turn belongs; the item is locked, since the account comes after it. */
+/** Where a turn belongs; item and Action are locked, since the account comes after them. */
 interface Place {
   readonly itemId: string;
   /** Null for a Coordinator turn. */
@@ -290,6 +291,7 @@ function* placeOf(ctx: Context, owner: TurnOwner): Transaction<Place> {
   if (itemId === undefined)
     throw new CoordinatorError('not_found', `Nothing is known of ${owner.kind} ${owner.id}, to which this belongs.`);
   yield* lockItem(ctx, itemId);
+  if (run !== undefined) yield* lockAction(ctx, itemId, run.actionId);
   return { itemId, run: run ?? null };
 }
 

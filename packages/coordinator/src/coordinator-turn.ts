@@ -4,7 +4,8 @@
  * 1. What was paid for before a crash is judged again before anything is asked again.
  * 2. A request whose outcome nobody knows is asked about (or, if the item says so, written off) before another is sent.
  * 3. A refused answer is sent back once with the reason; after the second refusal a person is asked.
- * 4. Every end of a turn is one transaction that also says when, or by whom, the entry is taken up again.
+ * 4. A decision that the item outran is made again: at once the first time, then at growing distances, since each is paid for.
+ * 5. Every end of a turn is one transaction that also says when, or by whom, the entry is taken up again.
  */
 import { resolveTurn } from '@stint/journal';
 import { hookModel, type HookedModel } from '@stint/provider-hooks';
@@ -63,6 +64,8 @@ export interface Opening extends BegunTurn {
   readonly snapshot: string;
   readonly answersPerson: boolean;
   readonly earlier: EarlierTurns;
+  /** Turns on this trigger that came to nothing before. */
+  readonly failures: number;
 }
 
 /** Begins the turn of a claim. Null if the claim is no longer the current one. */
@@ -71,7 +74,8 @@ export function* openTurn(ctx: Context, claim: MailboxClaim): Transaction<Openin
   if (begun === null) return null;
   const snapshot = yield* readSnapshot(ctx, claim.itemId, claim.entry);
   const answersPerson = claim.entry.kind === 'message';
-  return { ...begun, snapshot, answersPerson, earlier: yield* earlierTurns(ctx, begun.turn) };
+  const earlier = yield* earlierTurns(ctx, begun.turn);
+  return { ...begun, snapshot, answersPerson, earlier, failures: claim.entry.failures };
 }
 
 /** Answers true if a person has to decide first about a request of an earlier turn. */
@@ -118,20 +122,25 @@ async function decide(services: Services, turn: Turn): Promise<void> {
 
 function* judge(
   ctx: Context,
-  { fence, answersPerson }: Opening,
+  { fence, answersPerson, failures }: Opening,
   answer: PaidAnswer,
   refusalsBefore: number,
 ): Transaction<Verdict> {
   const verdict = yield* applyAnswer(ctx, { fence, answersPerson }, answer);
   if (verdict.verdict === 'stale') {
     const message = 'The item changed while the Coordinator was thinking.';
-    yield* failCoordinatorTurn(ctx, fence, { code: 'stale', message, retryAt: ctx.now });
+    yield* failCoordinatorTurn(ctx, fence, { code: 'stale', message, retryAt: ctx.now + staleWaitMs(failures) });
   }
   if (verdict.verdict === 'refused' && refusalsBefore === 1) {
     const message = `The Coordinator found no valid decision: ${verdict.reason}`;
     yield* failCoordinatorTurn(ctx, fence, { code: 'refused_decision', message, retryAt: null });
   }
   return verdict;
+}
+
+/** 0, then 1 s, 2 s, 4 s, ... at most 32 s. */
+function staleWaitMs(failuresBefore: number): number {
+  return failuresBefore === 0 ? 0 : 1_000 * 2 ** Math.min(failuresBefore - 1, 5);
 }
 
 /** One provider turn; its answer is journaled when this resolves. */

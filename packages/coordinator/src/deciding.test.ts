@@ -1,5 +1,5 @@
 import { defaultScenario, type Fault, type FaultName, type Scenario, systemText, turnsTaken } from '@stint/simulator';
-import { assertNothingStuck } from '@stint/work-items';
+import { assertNothingStuck, updateContract } from '@stint/work-items';
 import { describe, expect, it } from 'vitest';
 import type { LogLine } from './options.js';
 import { type Bench, type BenchOptions, openBench, summary } from './work-bench.test.helper.js';
@@ -121,6 +121,27 @@ describe('a decision of the Coordinator', () => {
     await bench.until(itemId, ({ item }) => item.status === 'done');
     const decisions = (await bench.turns(itemId)).filter((turn) => turn.owner.kind === 'coordinator');
     expect(decisions.map((turn) => turn.status).slice(0, 3)).toEqual(['applied', 'rejected', 'applied']);
+  });
+
+  it('that the item outran is made again at once, and then only after a wait that grows', async () => {
+    let asked = 0;
+    const scenario: Scenario = (request) => {
+      asked += 1;
+      return { ...defaultScenario(request), pauseUntil: [{ afterPieces: 1, gate: `decision-${asked}` }] };
+    };
+    await withItem({ scenario }, async (bench, itemId) => {
+      bench.coordinator().start();
+      for (const failures of [1, 2]) {
+        await bench.simulator.gateReached(`decision-${failures}`);
+        const change = { goal: `Say it in ${failures} words` };
+        await bench.db.write((ctx) => updateContract(ctx, { itemId, change }));
+        const before = Date.now();
+        bench.simulator.openGate(`decision-${failures}`);
+        const { openMailbox } = await bench.until(itemId, (records) => records.openMailbox[0]?.failures === failures);
+        const waitMs = (openMailbox[0]?.notBefore ?? 0) - before;
+        if (failures === 2) expect(waitMs).toBeGreaterThanOrEqual(1_000);
+      }
+    });
   });
 
   it('that breaks a rule of the plan is refused by the rule', async () => {

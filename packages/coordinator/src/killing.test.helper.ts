@@ -37,6 +37,14 @@ export async function kill(server: ChildProcess): Promise<void> {
   await gone(server);
 }
 
+/** Resolves when the process sleeps, until SIGCONT; never in the middle of a transaction, whose lock would stop everyone. */
+export async function putToSleep(server: ChildProcess): Promise<void> {
+  if (server.stdout === null) throw new Error('the process has no stdout to say that it falls asleep');
+  const asleep = once(server.stdout, 'data');
+  server.kill('SIGUSR2');
+  await asleep;
+}
+
 /** Serves in another process until that kills itself at the n-th passing of the point. */
 export async function serveUntilKilled(bench: Bench, point: string, occurrence: number): Promise<void> {
   const server = await serveElsewhere(bench, { point, occurrence });

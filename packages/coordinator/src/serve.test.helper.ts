@@ -1,8 +1,9 @@
 /**
  * Serves a bench's store in a process of its own, until it is killed. Arguments: folder, simulator's address, gate point,
  * how often the point (`*`: any point; `sql`: any statement of the store) is passed before the process ends itself there, lease in ms. Prints `ready` when it
- * serves.
+ * serves. At SIGUSR2 it prints `asleep` and sleeps until SIGCONT, between two turns of its event loop.
  */
+import { writeSync } from 'node:fs';
 import { coordinatorOptions, openStore } from './work-bench.test.helper.js';
 import { createCoordinator } from './create-coordinator.js';
 
@@ -14,6 +15,11 @@ function gate(reached: string): void {
   left -= 1;
   if (left === 0) process.kill(process.pid, 'SIGKILL');
 }
+
+process.on('SIGUSR2', () => {
+  writeSync(1, 'asleep\n');
+  process.kill(process.pid, 'SIGSTOP');
+});
 
 const db = await openStore(folder, { leaseMs: Number(leaseMs), ...(point === 'sql' && { gate }) });
 createCoordinator(coordinatorOptions(db, url, { gate })).start();

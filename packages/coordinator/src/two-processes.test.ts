@@ -1,11 +1,9 @@
-import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { readRequest } from '@stint/ledger';
-import { one } from '@stint/storage';
 import { defaultScenario, type Scenario } from '@stint/simulator';
 import { describe, expect, it } from 'vitest';
-import { kill, serveElsewhere, serveUntilKilled } from './killing.test.helper.js';
+import { kill, putToSleep, serveElsewhere, serveUntilKilled } from './killing.test.helper.js';
 import { type Bench, openBench, summary } from './work-bench.test.helper.js';
 
 const leaseMs = 1_500;
@@ -27,7 +25,7 @@ describe('two processes on one store', () => {
     const sleeper = await serveElsewhere(bench, { leaseMs });
     try {
       await bench.simulator.gateReached('late');
-      await putToSleep(sleeper, bench);
+      await putToSleep(sleeper);
       bench.coordinator().start();
       const done = await bench.until(itemId, ({ item }) => item.status === 'done');
       const runsBefore = done.runs;
@@ -103,17 +101,6 @@ describe('two processes on one store', () => {
     expect({ unknown: usage.unknown, held: held.tokens }).toEqual({ unknown: 1, held: 0 });
   });
 });
-
-/** Stops the process, but not in the middle of a transaction: with the store's lock in hand it would stop everyone. */
-async function putToSleep(server: ChildProcess, { db }: Bench): Promise<void> {
-  for (;;) {
-    server.kill('SIGSTOP');
-    const isFree = await Promise.race([db.write(() => one('SELECT 1')).then(() => true), setTimeout(500, false)]);
-    if (isFree) return;
-    server.kill('SIGCONT');
-    await setTimeout(20);
-  }
-}
 
 /** Resolves once the sleeper has its heartbeat again and its late request has ended: it had its chance to write. */
 async function awake(bench: Bench, lateTurnId: string): Promise<void> {
