@@ -23,8 +23,14 @@ const selectEntries = `SELECT seq, entry_key AS "key", kind, message, input_id A
 // The key is freed, so that the request that repeats this one can carry the same input.
 const takeBackInputs = `UPDATE journal_entries SET taken_back = 1, entry_key = entry_key || '@' || turn_id
   WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND input_id IS NOT NULL AND taken_back = 0`;
-const giveBackInputs = `UPDATE journal_entries SET taken_back = 0
-  WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND taken_back = 1`;
+// Only a turn that no other one followed gets them back: nobody has taken the key meanwhile.
+const giveBackInputs = `UPDATE journal_entries
+  SET taken_back = 0, entry_key = SUBSTR(entry_key, 1, LENGTH(entry_key) - LENGTH(turn_id) - 1)
+  WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND input_id IS NOT NULL AND taken_back = 1`;
+
+const selectMessage =
+  'SELECT seq, message FROM journal_entries WHERE owner_kind = ? AND owner_id = ? AND entry_key = ? AND taken_back = 0';
+const updateMessage = 'UPDATE journal_entries SET message = ? WHERE owner_kind = ? AND owner_id = ? AND seq = ?';
 
 const countShownResults = `SELECT COUNT(*) AS count, COALESCE(SUM(failed), 0) AS failed FROM journal_entries
   WHERE owner_kind = ? AND owner_id = ? AND turn_id = ? AND kind = 'tool-result' AND taken_back = 0`;
@@ -130,6 +136,29 @@ export function* readHistory(
 /** One owner or several, as a list. */
 export function ownersOf(owners: TurnOwner | readonly TurnOwner[]): readonly TurnOwner[] {
   return Array.isArray(owners) ? (owners as readonly TurnOwner[]) : [owners as TurnOwner];
+}
+
+/**
+ * Adds words to the stored result of a call, which the next request that carries it shows. Nothing happens if there is no
+ * result yet. That the call failed, if it did, stays a fact.
+ */
+export function* addToResult(owner: TurnOwner, key: string, words: string): Transaction<void> {
+  yield* lockHistory(owner);
+  const row = yield* one<Pick<EntryRow, 'seq' | 'message'>>(selectMessage, [owner.kind, owner.id, key]);
+  if (row === undefined) return;
+  const message = withWords(JSON.parse(row.message) as PromptMessage, words);
+  yield* run(updateMessage, [JSON.stringify(message), owner.kind, owner.id, row.seq]);
+}
+
+function withWords(message: PromptMessage, words: string): PromptMessage {
+  if (message.role !== 'tool') return message;
+  const content = message.content.map((part) => {
+    if (part.type !== 'tool-result') return part;
+    const { output } = part;
+    if (output.type !== 'text' && output.type !== 'error-text') return part;
+    return { ...part, output: { ...output, value: `${output.value}\n${words}` } };
+  });
+  return { ...message, content };
 }
 
 /** Hides the inputs that a failed turn carried: they are pending again, and the next turn stores them anew. */

@@ -27,6 +27,7 @@ export {
   type Unresolved,
 } from './recovery.js';
 export { countByOwner, type OwnerCounts } from './owner-counts.js';
+export { resolveByProvider, type FoundAnswer, type ProviderResolution } from './resolve-by-provider.js';
 export { resumeState, type JournaledState } from './resume-state.js';
 export { journalMigrations } from './schema.js';
 export { listTurns, readTurn } from './turn-rows.js';
@@ -34,6 +35,7 @@ export {
   applyTurn,
   insertDeniedTurn,
   insertTurn,
+  noteResponseId,
   recordCancelled,
   recordRefused,
   recordResponse,

@@ -5,7 +5,7 @@ import { recoverOperations, recoverTurns, unresolved } from './recovery.js';
 import { resumeState } from './resume-state.js';
 import { journalMigrations } from './schema.js';
 import { listTurns, readTurn } from './turn-rows.js';
-import { insertTurn, recordRefused, recordResponse, recordUnknown, resolveTurn } from './turns.js';
+import { insertTurn, noteResponseId, recordRefused, recordResponse, recordUnknown, resolveTurn } from './turns.js';
 
 type Method<F> = F extends (ctx: Context, ...args: infer Args) => Transaction<infer T>
   ? (...args: Args) => Promise<T>
@@ -13,6 +13,7 @@ type Method<F> = F extends (ctx: Context, ...args: infer Args) => Transaction<in
 
 const writes = {
   insertTurn,
+  noteResponseId,
   recordResponse,
   recordRefused,
   recordUnknown,

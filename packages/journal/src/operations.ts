@@ -1,7 +1,7 @@
 import { all, one, run, type Context, type Transaction } from '@stint/storage';
 import type { HistoryEntry } from '@stint/provider-hooks';
 import { JournalError } from './errors.js';
-import { appendEntries, ownersOf } from './history.js';
+import { addToResult, appendEntries, ownersOf } from './history.js';
 import { checkOperationStep } from './transitions.js';
 import type { OperationProcess, OperationRecord, OperationStatus, Resolution, TurnOwner } from './types.js';
 
@@ -87,7 +87,16 @@ export function* recordLateResult(_ctx: Context, key: OperationKey, result: stri
   return (yield* run(updateLateResult, [result, key.turnId, key.callIndex])) === 1;
 }
 
-/** A person's word about an unknown operation. Throws `illegal_transition` for any other. */
+/** What the model is told of a person's word, as part of the call's result. */
+const words = {
+  applied: 'A person looked afterwards: what this call was to do is done. Do not make it again.',
+  no_effect: 'A person looked afterwards: this call changed nothing. You may make it again.',
+} as const;
+
+/**
+ * A person's word about an unknown operation. The stored result of its call, if there is one, says it from then on; a call
+ * without result gets one from whoever resumes the run. Throws `illegal_transition` for any other operation.
+ */
 export function* resolveOperation(
   ctx: Context,
   key: OperationKey,
@@ -98,6 +107,7 @@ export function* resolveOperation(
   checkOperationStep(operation, as, 'person');
   const resolution: Resolution = { by, as, at: ctx.now, note };
   yield* run(updateResolution, [as, JSON.stringify(resolution), ctx.now, key.turnId, key.callIndex]);
+  yield* addToResult(operation.owner, `result:${key.turnId}:${key.callIndex}`, words[as]);
 }
 
 /** The operations of one turn, by call index. */

@@ -1,5 +1,11 @@
 import type { MigrationSet } from '@stint/storage';
 
+/**
+ * Keeps a table of small rows in one B-tree on SQLite, by its primary key, so that a commit writes one page for it instead of two.
+ * Postgres, whose comments nest, reads all of this as one comment; SQLite, whose comments do not, reads the clause between two.
+ */
+const oneTree = '/* /* */ WITHOUT ROWID -- */';
+
 /** Tables of the journal. An entry is stored once; a turn holds the range of entries that it carried. */
 export const journalMigrations: MigrationSet = {
   package: 'journal',
@@ -17,7 +23,7 @@ export const journalMigrations: MigrationSet = {
           tool_calls BIGINT NOT NULL DEFAULT 0,
           failed_tool_calls BIGINT NOT NULL DEFAULT 0,
           PRIMARY KEY (owner_kind, owner_id)
-        )`,
+        ) ${oneTree}`,
         `CREATE TABLE journal_entries (
           owner_kind TEXT NOT NULL,
           owner_id TEXT NOT NULL,
@@ -61,7 +67,7 @@ export const journalMigrations: MigrationSet = {
           resolution TEXT,
           created_at BIGINT NOT NULL,
           ended_at BIGINT
-        )`,
+        ) ${oneTree}`,
         'CREATE INDEX journal_turns_owner ON journal_turns (owner_kind, owner_id, created_at, id)',
         "CREATE INDEX journal_turns_open ON journal_turns (process, id) WHERE status = 'dispatching'",
         "CREATE INDEX journal_turns_unknown ON journal_turns (owner_kind, owner_id, id) WHERE status = 'unknown' AND asks_person = 1",
@@ -82,12 +88,17 @@ export const journalMigrations: MigrationSet = {
           created_at BIGINT NOT NULL,
           ended_at BIGINT,
           PRIMARY KEY (turn_id, call_index)
-        )`,
+        ) ${oneTree}`,
         'CREATE INDEX journal_operations_owner ON journal_operations (owner_kind, owner_id, turn_id)',
         "CREATE INDEX journal_operations_open ON journal_operations (process, turn_id) WHERE status = 'running'",
-        "CREATE INDEX journal_operations_live ON journal_operations (host) WHERE status = 'running'",
+        "CREATE INDEX journal_operations_live ON journal_operations (host) WHERE status = 'running' AND host IS NOT NULL",
         "CREATE INDEX journal_operations_unknown ON journal_operations (owner_kind, owner_id, turn_id) WHERE status = 'unknown'",
       ],
+    },
+    {
+      number: 2,
+      name: 'the id under which a provider keeps an answer',
+      statements: ['ALTER TABLE journal_turns ADD COLUMN response_id TEXT'],
     },
   ],
 };

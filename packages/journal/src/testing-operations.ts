@@ -35,10 +35,19 @@ async function statusOf(fixture: Fixture, { turnId }: OperationInput): Promise<O
   return (await fixture.read((ctx) => readOperations(ctx, turnId)))[0]?.status;
 }
 
-function resultOf(turnId: string, callIndex: number, type: 'text' | 'error-text'): HistoryEntry {
-  const output = { type, value: 'said' };
+function resultOf(turnId: string, callIndex: number, type: 'text' | 'error-text', value = 'said'): HistoryEntry {
+  const output = { type, value };
   const part = { type: 'tool-result', toolCallId: `c${callIndex}`, toolName: 't', output } as const;
   return { key: `result:${turnId}:${callIndex}`, kind: 'tool-result', message: { role: 'tool', content: [part] } };
+}
+
+function outputOf({ message }: HistoryEntry): string {
+  if (message.role !== 'tool') return '';
+  return message.content.map((part) => ('output' in part ? `${part.output.type} ${valueOf(part.output)}` : '')).join();
+}
+
+function valueOf(output: object): string {
+  return 'value' in output ? String(output.value) : '';
 }
 
 const ends = ['applied', 'no_effect', 'unknown'] as const;
@@ -156,6 +165,27 @@ export const operationCases: readonly JournalCase[] = [
         return fixture.db.statementCount - before;
       };
       assert.equal(await asked(1_000), await asked(10));
+    },
+  },
+  {
+    name: 'what a person says of an unknown operation becomes part of its result, and of no other',
+    run: async (fixture) => {
+      const { owner } = fixture;
+      const timedOut = 'Timed out; it may still have changed something.';
+      for (const as of ['applied', 'no_effect'] as const) {
+        const input = await inputOf(fixture);
+        await fixture.write((ctx) => startOperation(ctx, input));
+        const entry = resultOf(input.turnId, 0, 'error-text', timedOut);
+        await fixture.write((ctx) => endOperation(ctx, input, { effect: 'unknown', entry }));
+        await fixture.write((ctx) => appendEntries(ctx, owner, [resultOf(input.turnId, 1, 'text', 'other')]));
+        const counts = await fixture.read((ctx) => countByOwner(ctx, [owner]));
+        await fixture.write((ctx) => resolveOperation(ctx, input, as, { by: 'ann' }));
+        const shown = (await fixture.read((ctx) => readHistory(ctx, owner))).slice(-2).map(outputOf);
+        assert.equal(shown[0]?.startsWith(`error-text ${timedOut}\nA person looked afterwards: `), true);
+        assert.match(shown[0] ?? '', as === 'applied' ? /is done\. Do not make it again/ : /changed nothing/);
+        assert.equal(shown[1], 'text other');
+        assert.deepEqual(await fixture.read((ctx) => countByOwner(ctx, [owner])), counts);
+      }
     },
   },
   {

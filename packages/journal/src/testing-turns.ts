@@ -118,6 +118,7 @@ export const turnCases: readonly JournalCase[] = [
           inputIds: ['i'],
           retryOf: 'before',
           status: 'responded',
+          responseId: null,
           response: {
             message: { role: 'assistant', content: [{ type: 'text', text: 'said' }] },
             text: 'said',

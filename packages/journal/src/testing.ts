@@ -3,6 +3,7 @@ import type { FreshStore } from '@stint/storage/testing';
 import { historyCases } from './testing-history.js';
 import { Fixture } from './testing-fixture.js';
 import { operationCases } from './testing-operations.js';
+import { pastAnswerCases } from './testing-past-answers.js';
 import { turnCases } from './testing-turns.js';
 
 /** `describe` and `it` of vitest, node:test or their like. */
@@ -18,7 +19,7 @@ export function testJournal(
   fresh: () => Promise<FreshStore<DatabaseOptions>>,
 ): void {
   runner.describe(`journal on ${engine}`, () => {
-    for (const { name, run } of [...turnCases, ...historyCases, ...operationCases]) {
+    for (const { name, run } of [...turnCases, ...historyCases, ...operationCases, ...pastAnswerCases]) {
       runner.it(name, async () => {
         const store = await fresh();
         try {

@@ -7,7 +7,7 @@ import type { Resolution, StoredResponse, TurnError, TurnOwner, TurnRecord, Turn
 const columns = `t.id, t.owner_kind AS "ownerKind", t.owner_id AS "ownerId", t.process, t.turn_number AS "turnNumber", t.model,
   t.request_hash AS "requestHash", t.settings, t.purpose, t.is_stream AS "isStream", t.entry_from AS "entryFrom",
   t.entry_to AS "entryTo", t.input_ids AS "inputIds", t.retry_of AS "retryOf", t.status, t.finish_reason AS "finishReason",
-  t.answered_model AS "answeredModel", t.usage, t.error, t.partial_text AS "partialText", t.asks_person AS "asksPerson", t.resolution,
+  t.answered_model AS "answeredModel", t.response_id AS "responseId", t.usage, t.error, t.partial_text AS "partialText", t.asks_person AS "asksPerson", t.resolution,
   t.created_at AS "createdAt", t.ended_at AS "endedAt", e.message AS "responseMessage"`;
 const source = `journal_turns t LEFT JOIN journal_entries e
   ON e.owner_kind = t.owner_kind AND e.owner_id = t.owner_id AND e.seq = t.response_seq`;
@@ -34,6 +34,7 @@ interface TurnRow {
   readonly status: TurnStatus;
   readonly finishReason: FinishReason | null;
   readonly answeredModel: string | null;
+  readonly responseId: string | null;
   readonly usage: string | null;
   readonly error: string | null;
   readonly partialText: string | null;
@@ -105,6 +106,7 @@ function toTurn(row: TurnRow): TurnRecord {
     inputIds: JSON.parse(row.inputIds) as string[],
     retryOf: row.retryOf,
     status: row.status,
+    responseId: row.responseId,
     response: toResponse(row, usage),
     usage,
     error: parse<TurnError>(row.error),

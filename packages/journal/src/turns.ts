@@ -14,6 +14,7 @@ const updateResponse = `UPDATE journal_turns SET status = 'responded', response_
   usage = ?, resolution = ?, ended_at = ? WHERE id = ?`;
 const updateFailure =
   'UPDATE journal_turns SET status = ?, usage = ?, error = ?, partial_text = ?, asks_person = ?, ended_at = ? WHERE id = ?';
+const updateResponseId = "UPDATE journal_turns SET response_id = ? WHERE id = ? AND status = 'dispatching'";
 const updateStatus = 'UPDATE journal_turns SET status = ? WHERE id = ?';
 const updateResolution = 'UPDATE journal_turns SET status = ?, resolution = ? WHERE id = ?';
 const selectLaterTurn = `SELECT later.id FROM journal_turns late JOIN journal_turns later
@@ -60,6 +61,14 @@ export function* insertDeniedTurn(ctx: Context, input: TurnInput, error: TurnErr
  */
 export function* recordResponse(ctx: Context, id: string, response: TurnResponse): Transaction<boolean> {
   return yield* storeResponse(ctx, yield* lockTurn(id), response, null);
+}
+
+/**
+ * Notes the id under which the provider keeps the answer that is on its way, so that it can be asked for if this process
+ * ends first (`resolveByProvider`). False if the turn has ended.
+ */
+export function* noteResponseId(_ctx: Context, id: string, responseId: string): Transaction<boolean> {
+  return (yield* run(updateResponseId, [responseId, id])) === 1;
 }
 
 /** The provider did no paid work, or nothing was sent. The inputs that the turn carried are pending again. */

@@ -69,6 +69,8 @@ export interface TurnRecord {
   readonly inputIds: readonly string[];
   readonly retryOf: string | null;
   readonly status: TurnStatus;
+  /** The id under which the provider keeps the answer, if it told one and that was noted. */
+  readonly responseId: string | null;
   readonly response: StoredResponse | null;
   /** Usage told for a turn without complete answer. */
   readonly usage: Usage | null;

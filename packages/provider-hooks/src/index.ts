@@ -9,6 +9,7 @@ export { hookProvider, isFetchBoundary } from './hook-provider.js';
 export { createHookedFetch } from './hooked-fetch.js';
 export type { HookedModel, HookOptions, LanguageModelLike, ModelCall, ModelEvent } from './model.js';
 export { redact } from './normal-error.js';
+export type { PastAnswer, PastAnswers, PastRequest } from './past-answer.js';
 export { recheckCall } from './recheck-call.js';
 export { retryAfterMs } from './retry-after.js';
 export { usageOfRaw } from './raw-usage.js';

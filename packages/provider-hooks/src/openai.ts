@@ -6,3 +6,5 @@ export function openai(settings: OpenAIProviderSettings = {}): OpenAIProvider {
   const options = settings.fetch === undefined ? {} : { fetch: settings.fetch };
   return hookProvider((fetch) => createOpenAI({ ...settings, fetch }), options);
 }
+
+export { openaiPastAnswers } from './openai-past-answers.js';
