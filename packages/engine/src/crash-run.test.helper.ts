@@ -1,10 +1,19 @@
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { hookModel } from '@stint/provider-hooks';
+import { hookModel, type HookedModel } from '@stint/provider-hooks';
+import { openai, openaiPastAnswers } from '@stint/provider-hooks/openai';
 import { openaiCompatible } from '@stint/provider-hooks/openai-compatible';
 import { openSqlite, type Database } from '@stint/storage';
 import { createRegistry, defineTool, type ToolRegistry } from '@stint/tools';
-import { durableHooks, prepareStore, recover, runDurable, type Gate } from './durable-run.test.helper.js';
+import {
+  askableHooks,
+  askProvider,
+  durableHooks,
+  prepareStore,
+  recover,
+  runDurable,
+  type Gate,
+} from './durable-run.test.helper.js';
 import type { RunEnd } from './types.js';
 
 export const owner = { kind: 'run', id: 'ten-turns' } as const;
@@ -13,6 +22,10 @@ export interface CrashRun {
   readonly storePath: string;
   readonly effectsPath: string;
   readonly url: string;
+  /** Model that the simulator is asked for. */
+  readonly model: string;
+  /** The provider keeps answers, and is asked for those that were lost. */
+  readonly isAskable: boolean;
   /** Ends the process at the n-th passing of this point; empty for none. */
   readonly point: string;
   readonly occurrence: number;
@@ -24,17 +37,25 @@ export async function crashRun(run: CrashRun, gate: Gate = killer(run)): Promise
   try {
     await prepareStore(db);
     await recover(db);
+    if (run.isAskable) await askProvider(db, owner, openaiPastAnswers({ baseURL: run.url, apiKey }));
     return await runToEnd(db, run, gate);
   } finally {
     await db.close();
   }
 }
 
-async function runToEnd(db: Database, { url, effectsPath }: CrashRun, gate: Gate): Promise<RunEnd> {
-  const bare = openaiCompatible({ name: 'sim', baseURL: url, apiKey: 'made-up' }).chatModel('m');
-  const model = hookModel(bare, durableHooks(db, owner, gate));
-  const events = await runDurable(db, owner, { model, gate, tools: toolsOf(effectsPath, gate) });
+const apiKey = 'made-up';
+
+async function runToEnd(db: Database, run: CrashRun, gate: Gate): Promise<RunEnd> {
+  const options = { gate, tools: toolsOf(run.effectsPath, gate), ports: { sleep: async () => undefined } };
+  const events = await runDurable(db, owner, { model: modelOf(db, run, gate), ...options });
   return events.at(-1) as RunEnd;
+}
+
+function modelOf(db: Database, { url, model, isAskable }: CrashRun, gate: Gate): HookedModel {
+  const settings = { baseURL: url, apiKey };
+  if (isAskable) return hookModel(openai(settings).responses(model), askableHooks(db, owner, gate));
+  return hookModel(openaiCompatible({ name: 'sim', ...settings }).chatModel(model), durableHooks(db, owner, gate));
 }
 
 function toolsOf(effectsPath: string, gate: Gate): ToolRegistry {

@@ -16,9 +16,10 @@ async function take(run: RunState, name: 'drainInput' | 'drainBackground'): Prom
   const drain = run.options[name];
   if (!drain) return;
   for (const input of await askFor(drain, name)) {
+    // One that is in the history and still pending is acknowledged by the next answer, and not shown a second time.
+    if (!run.boundInputs.includes(input.id)) run.boundInputs.push(input.id);
     if (run.seenInputs.has(input.id)) continue;
     run.seenInputs.add(input.id);
-    run.boundInputs.push(input.id);
     run.history.add(inputEntry(input));
   }
 }

@@ -5,11 +5,13 @@ import {
   insertDeniedTurn,
   insertTurn,
   journalMigrations,
+  noteResponseId,
   recordRefused,
   recordResponse,
   recordUnknown,
   recoverOperations,
   recoverTurn,
+  resolveByProvider,
   resumeState,
   startOperation,
   type TurnOwner,
@@ -23,7 +25,14 @@ import {
   reserveRequest,
   settleRequest,
 } from '@stint/ledger';
-import type { FailFacts, FrozenRequest, HookedModel, ProviderError, ProviderHooks } from '@stint/provider-hooks';
+import type {
+  FailFacts,
+  FrozenRequest,
+  HookedModel,
+  PastAnswers,
+  ProviderError,
+  ProviderHooks,
+} from '@stint/provider-hooks';
 import type { Context, Database, Transaction } from '@stint/storage';
 import { runEngine } from './run-engine.js';
 import type { EngineEvent, EngineOptions } from './types.js';
@@ -67,8 +76,34 @@ export function durableHooks(db: Database, owner: TurnOwner, gate: Gate = () => 
       });
       gate('turn:finished');
     },
-    fail: ({ id }, error, facts) => db.write((ctx) => endTurn(ctx, id, error, facts)),
+    async fail({ id }, error, facts) {
+      gate('turn:failing');
+      await db.write((ctx) => endTurn(ctx, id, error, facts));
+      gate('turn:failed');
+    },
   };
+}
+
+/** The same for a provider that can be asked for past answers. */
+export function askableHooks(db: Database, owner: TurnOwner, gate: Gate = () => undefined): ProviderHooks<Handle> {
+  return {
+    ...durableHooks(db, owner, gate),
+    async identified({ id }, responseId) {
+      await db.write((ctx) => noteResponseId(ctx, id, responseId));
+      gate('turn:identified');
+    },
+  };
+}
+
+/** Settles unknown turns by their provider: answer and payment in one transaction. */
+export async function askProvider(db: Database, owner: TurnOwner, ask: PastAnswers): Promise<readonly string[]> {
+  return await resolveByProvider(db, owner, {
+    ask: ({ responseId, model }) => ask({ responseId, modelId: model.slice(model.indexOf(':') + 1) }),
+    *book(ctx, { id }, found) {
+      if (found.state === 'failed') yield* markRequestUnknown(ctx, id, found.usage);
+      else yield* settleRequest(ctx, id, { usage: found.response.usage, complete: true });
+    },
+  });
 }
 
 function* newId(ctx: Context): Transaction<string> {
@@ -149,6 +184,7 @@ export async function runDurable(
     operationEnd: async (call, { effect, entry }) => {
       gate('operation:done');
       await db.write((ctx) => endOperation(ctx, { turnId: call.turnId, callIndex: call.callIndex }, { effect, entry }));
+      gate('operation:ended');
     },
     appendEntries: (entries) => db.write((ctx) => appendEntries(ctx, owner, entries)).then(() => undefined),
   });

@@ -100,11 +100,34 @@ afterAll(async () => {
   await store.remove();
 });
 
-function modelOf(cell: Cell, owner: TurnOwner): HookedModel {
+/** What a person said, and how it stands with the requests that carry it. */
+class Said {
+  readonly id = `said-${Math.random().toString(36).slice(2)}`;
+  /** In order: bound by a start, done by a finish, pending again by a failure. */
+  readonly states: ('bound' | 'done' | 'pending')[] = [];
+
+  get isPending(): boolean {
+    return this.states.length === 0 || this.states.at(-1) === 'pending';
+  }
+
+  note(state: 'bound' | 'done' | 'pending', inputIds: readonly string[]): void {
+    if (inputIds.includes(this.id)) this.states.push(state);
+  }
+}
+
+function modelOf(cell: Cell, owner: TurnOwner, said: Said): HookedModel {
   const hooks = durableHooks(db, owner);
   const struck: string[] = [];
   const withFault: typeof hooks = {
     ...hooks,
+    async finish(handle, response) {
+      await hooks.finish(handle, response);
+      said.note('done', handle.request.inputIds);
+    },
+    async fail(handle, error, facts) {
+      await hooks.fail(handle, error, facts);
+      said.note('pending', handle.request.inputIds);
+    },
     async start(handle) {
       // The fault strikes the first request of its turn; the ones that repeat it go through.
       if (handle.request.turnNumber === (cell.when === 'before' ? 1 : 2) && struck.length === 0) {
@@ -112,6 +135,7 @@ function modelOf(cell: Cell, owner: TurnOwner): HookedModel {
         faultOf.set(handle.id, { name: cell.fault, delayMs: cell.fault === 'slow_drip' ? 0 : 20, retryAfter: '30' });
       }
       await hooks.start(handle);
+      said.note('bound', handle.request.inputIds);
     },
   };
   return hookModel(protocols[cell.protocol](simulator.url), withFault, {
@@ -120,27 +144,36 @@ function modelOf(cell: Cell, owner: TurnOwner): HookedModel {
   });
 }
 
-async function runCell(
-  cell: Cell,
-): Promise<{ readonly events: readonly EngineEvent[]; readonly owner: TurnOwner; readonly notes: number }> {
+interface Ran {
+  readonly events: readonly EngineEvent[];
+  readonly owner: TurnOwner;
+  readonly notes: number;
+  readonly said: Said;
+}
+
+async function runCell(cell: Cell): Promise<Ran> {
   const owner: TurnOwner = { kind: 'run', id: JSON.stringify(cell) };
+  const said = new Said();
   let notes = 0;
   const note = { inputSchema: { type: 'object', required: ['words'] }, execute: () => ((notes += 1), 'noted') };
-  const ports = { sleep: async () => undefined };
   const events = await runDurable(db, owner, {
-    model: modelOf(cell, owner),
+    model: modelOf(cell, owner, said),
     tools: registryOf({ note }),
     stream: cell.stream,
-    ports,
+    ports: { sleep: async () => undefined },
+    // Said before the request that the fault strikes.
+    drainInput: async () =>
+      said.isPending && (cell.when === 'before' || notes > 0) ? [{ id: said.id, message: said.id }] : [],
+    closePendingInput: async () => !said.isPending || notes === 0,
   });
-  return { events, owner, notes };
+  return { events, owner, notes, said };
 }
 
 describe.each(faultNames)('fault %s', (fault) => {
   const own = cells.filter((cell) => cell.fault === fault);
 
   test.each(own)('$protocol, stream: $stream, $when the tool call', async (cell) => {
-    const { events, owner, notes } = await runCell(cell);
+    const { events, owner, notes, said } = await runCell(cell);
     const turns = await db.read((ctx) => listTurns(ctx, owner));
     const struck = turns.find((turn) => faultOf.has(turn.id));
     const { turn: status, ledger: ledgerStatus, end: reason, served } = adjusted(cell);
@@ -159,11 +192,10 @@ describe.each(faultNames)('fault %s', (fault) => {
     expectCharge(ledger?.chargedTokens ?? -1, ledgerStatus, struck?.response?.usage?.totalTokens ?? null);
     expect(notes).toBe(end.reason === 'completed' || cell.when === 'after' ? 1 : 0);
     expect(events.filter((event) => event.type === 'run-end')).toHaveLength(1);
-    expect(events.filter((event) => event.type === 'turn-start')).toHaveLength(own.length);
-    expect(events.filter((event) => event.type === 'retry')).toHaveLength(
-      turns.filter((turn) => turn.status !== 'responded').length - (reason === 'failed' ? 1 : 0),
-    );
+    expect(events.map(({ type }) => type).filter((type) => !type.endsWith('-delta'))).toEqual(typesOf(cell));
+    expect(said.states).toEqual(statesOf(adjusted(cell)));
     const history = await db.read((ctx) => readHistory(ctx, owner));
+    expect(history.filter((entry) => entry.inputId === said.id)).toHaveLength(end.reason === 'completed' ? 1 : 0);
     checkValid(end.entries.map((entry) => entry.message));
     expect(history.map((entry) => entry.key).toSorted()).toEqual(end.entries.map((entry) => entry.key).toSorted());
   });
@@ -173,6 +205,28 @@ describe.each(faultNames)('fault %s', (fault) => {
 function adjusted(cell: Cell): Expected {
   const value = expected[cell.fault](cell);
   return cell.when === 'after' && value.end === 'failed' ? { ...value, served: 2 } : value;
+}
+
+/** Bound by each start, let go by each failure, acknowledged by the one answer. */
+function statesOf({ turn, end }: Expected): Said['states'] {
+  const failed: Said['states'] = turn === 'responded' ? [] : ['bound', 'pending'];
+  return end === 'completed' ? [...failed, 'bound', 'done'] : failed;
+}
+
+type Type = EngineEvent['type'];
+
+/** Every event of the cell but the deltas: an answered turn, a call, an answered turn, and what the fault does to one of them. */
+function typesOf(cell: Cell): readonly Type[] {
+  const { turn, end, served } = adjusted(cell);
+  const answered: readonly Type[] = ['turn-start', 'usage', 'turn-end'];
+  const called: readonly Type[] = [...answered, 'tool-call-start', 'tool-call-end'];
+  const struck: readonly Type[] =
+    turn === 'responded' ? [] : ['turn-start', ...(end === 'failed' ? [] : ['retry' as const])];
+  const [before, after] = cell.when === 'before' ? [struck, []] : [[], struck];
+  if (end === 'failed') return [...(cell.when === 'before' ? [] : called), ...struck, 'run-end'];
+  const cut = turn === 'responded' && served === 3 ? (cell.when === 'before' ? called : answered) : [];
+  if (cell.when === 'before') return [...before, ...cut, ...called, ...answered, 'run-end'];
+  return [...called, ...after, ...cut, ...answered, 'run-end'];
 }
 
 function expectCharge(tokens: number, status: RequestStatus, answeredTokens: number | null): void {

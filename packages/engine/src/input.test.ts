@@ -47,6 +47,24 @@ test('case Y34: an input that is given twice is shown once', async () => {
   expect(lines(requests.at(-1)?.prompt ?? []).filter((line) => line === 'user: hello')).toHaveLength(1);
 });
 
+test('case Y34: an input that is in the journal and was never acknowledged is acknowledged, and not shown again', async () => {
+  const box = new PendingBox();
+  box.say('hello');
+  const message = { role: 'user', content: [{ type: 'text', text: 'hello' }] } as const;
+  const entries = [{ key: 'input:i0', kind: 'input', message, inputId: 'i0' }] as const;
+  const { model, requests } = scriptedModel(() => ({ text: 'done' }));
+  const { end } = await finish({
+    model: box.follow(model),
+    resume: { entries, turnNumber: 1 },
+    drainInput: box.drain,
+    closePendingInput: box.close,
+  });
+  expect(end.reason).toBe('completed');
+  expect(box.state).toBe('done: i0');
+  expect(requests).toHaveLength(1);
+  expect(lines(requests[0]?.prompt ?? [])).toEqual(['user: hello']);
+});
+
 test('input that arrives when the model stops keeps the run going', async () => {
   const box = new PendingBox();
   const { model, requests } = scriptedModel((index) => {
