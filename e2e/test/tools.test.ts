@@ -57,6 +57,37 @@ describe('stint tools list', () => {
     expect(shout?.source).not.toBe('built-in');
   });
 
+  it('shows the rest and nothing else with modules that end the process, fail later, print, or stay', async () => {
+    const modules = {
+      'exits.js': 'process.exit(7);',
+      'throws-later.js': 'setTimeout(() => { throw new Error("kaboom 1"); });',
+      'rejects.js': 'Promise.reject(new Error("kaboom 2"));',
+      'here-only.js': `if (process.send === undefined) Promise.reject(new Error('kaboom 3')); export default [];`,
+      'prints.js': `import { execSync } from 'node:child_process'; import { writeSync } from 'node:fs';
+        console.log('noise 1'); writeSync(1, 'noise 2\\n'); execSync('echo noise 3', { stdio: 'inherit' });
+        setInterval(() => console.log('noise 4'), 1); process.exitCode = 3;
+        ${good}`,
+    };
+    const tools = Object.keys(modules).map((name) => `./${name}`);
+    const ended = await list(configured(modules, { tools }));
+    expect(ended.code, ended.stderr).toBe(0);
+    const names = ended.stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { name: string }).name);
+    expect(names).toEqual(expect.arrayContaining(['read_file', 'edit_file', 'shell', 'shout']));
+    for (const says of [
+      /"\.\/exits\.js".*exit code 7\) while loading/,
+      /"\.\/throws-later\.js".*kaboom 1/,
+      /"\.\/rejects\.js".*kaboom 2/,
+      /"\.\/here-only\.js" failed outside of a call: kaboom 3/,
+      /noise 1/,
+      /noise 2/,
+      /noise 3/,
+    ])
+      expect(ended.stderr).toMatch(says);
+  });
+
   it('case L07: refuses an unknown key of the configuration by name, with exit code 2', async () => {
     const ended = await list(configured({}, { tolls: ['./good.js'] }));
     expect(ended.code).toBe(2);
@@ -85,6 +116,42 @@ describe('stint tools serve', () => {
       expect(JSON.stringify(read.content)).toContain('two');
       const outside = await client.callTool({ name: 'read_file', arguments: { path: '../../etc/hostname' } });
       expect(outside.isError).toBe(true);
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('goes on with a module that prints, fails later and wants to end it, and ends with its client', async () => {
+    const noisy = `import { execSync } from 'node:child_process'; import { writeSync } from 'node:fs';
+      const noise = () => { console.log('noise'); writeSync(1, 'noise\\n'); execSync('echo noise', { stdio: 'inherit' }); };
+      noise();
+      if (process.send === undefined) setTimeout(() => { setTimeout(() => process.exit(7)); setTimeout(() => { throw new Error('kaboom'); }); noise(); }, 20);
+      setInterval(noise, 50);
+      ${good}`;
+    const directory = configured({ 'noisy.js': noisy }, { tools: ['./noisy.js'] });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [stintPath, 'tools', 'serve', '--dir', directory],
+      cwd: directory,
+      env: cleanEnvironment(),
+      stderr: 'pipe',
+    });
+    let said = '';
+    transport.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const client = new Client({ name: 'e2e', version: '0' });
+    const garbled: Error[] = [];
+    client.onerror = (error) => void garbled.push(error);
+    await client.connect(transport);
+    try {
+      await expect.poll(() => said, { timeout: 20_000 }).toMatch(/"\.\/noisy\.js" called process\.exit\(7\)/);
+      await expect.poll(() => said, { timeout: 20_000 }).toMatch(/"\.\/noisy\.js" failed outside of a call: kaboom/);
+      writeFileSync(join(directory, 'a.txt'), 'one');
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toContain('shout');
+      expect((await client.callTool({ name: 'read_file', arguments: { path: 'a.txt' } })).isError).toBe(false);
+      const shout = await client.callTool({ name: 'shout', arguments: { text: 'x' } });
+      expect(shout.isError).toBe(true); // nobody can be asked
+      expect(garbled).toEqual([]);
     } finally {
       await client.close();
     }

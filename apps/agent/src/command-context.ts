@@ -11,6 +11,8 @@ export interface CommonOptions {
 export interface CommandContext {
   readonly options: CommonOptions & Readonly<Record<string, unknown>>;
   readonly output: Output;
+  /** The words of the command line, where the command may run again in a process of its own: its output is that of this process. */
+  readonly words?: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Called at the named points at which crash tests end the process. */
   readonly gate?: Gate | undefined;

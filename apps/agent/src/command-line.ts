@@ -23,7 +23,7 @@ export interface CommandLineOptions {
 export async function runCommandLine(words: readonly string[], options: CommandLineOptions = {}): Promise<number> {
   const { output = terminalOutput(), gate } = options;
   const ending = { code: 0 };
-  const program = buildProgram({ output, gate }, ending);
+  const program = buildProgram({ output, gate, ...(options.output === undefined ? { words } : {}) }, ending);
   try {
     await program.parseAsync([...words], { from: 'user' });
     return ending.code;
@@ -46,7 +46,7 @@ function report(error: unknown, output: Output): number {
 
 /** All commands; each handler lives in a module of its own. */
 function buildProgram(
-  { output, gate }: { readonly output: Output; readonly gate: Gate | undefined },
+  facts: { readonly output: Output; readonly gate: Gate | undefined; readonly words?: readonly string[] },
   ending: { code: number },
 ): Command {
   const program = new Command('stint')
@@ -57,7 +57,7 @@ function buildProgram(
     .exitOverride()
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeErr: (text) => output.note(text.trimEnd()) });
+    .configureOutput({ writeErr: (text) => facts.output.note(text.trimEnd()) });
 
   const act = (command: Command, load: () => Promise<Handler>): void => {
     command
@@ -67,7 +67,7 @@ function buildProgram(
       .action(async (...parameters: unknown[]) => {
         const options = command.opts<CommandContext['options']>();
         const given = parameters.slice(0, -2).filter((word): word is string => typeof word === 'string');
-        ending.code = await (await load())({ options, output, environment: process.env, gate }, ...given);
+        ending.code = await (await load())({ ...facts, options, environment: process.env }, ...given);
       });
   };
   const json = (command: Command): Command => command.option('--json', 'print JSON to stdout and nothing else there');

@@ -34,6 +34,10 @@ export async function readConfig(given: string | undefined, directory: string): 
   );
 }
 
+/** True if {@link readConfig} would read a file. */
+export const hasConfig = (given: string | undefined, directory: string): boolean =>
+  given !== undefined || findConfig(directory) !== null;
+
 function findConfig(directory: string): string | null {
   const places = [directory, join(homedir(), '.config/stint')];
   return places.flatMap((place) => names.map((name) => join(place, name))).find((path) => existsSync(path)) ?? null;

@@ -10,7 +10,7 @@ export interface Output {
 }
 
 interface Streams {
-  readonly stdout: NodeJS.WriteStream;
+  readonly stdout: { readonly write: (text: string) => unknown };
   readonly stderr: NodeJS.WriteStream;
   readonly stdin: NodeJS.ReadStream;
 }

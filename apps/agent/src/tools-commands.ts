@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Writable } from 'node:stream';
 import {
   annotationsOf,
   createApprovalPolicy,
@@ -12,9 +13,17 @@ import {
   workspaceTools,
 } from '@stint/tools';
 import type { CommandContext } from './command-context.js';
-import { readConfig } from './config-file.js';
+import { hasConfig, readConfig } from './config-file.js';
 import { exitCodes } from './exit-codes.js';
 import { usageFailure } from './failure.js';
+import { type Output, terminalOutput } from './output.js';
+import {
+  containPlugins,
+  endPluginProcess,
+  isPluginProcess,
+  openRealOutput,
+  runInPluginProcess,
+} from './plugin-process.js';
 import { readVersion } from './version.js';
 
 interface ToolsOptions {
@@ -24,40 +33,56 @@ interface ToolsOptions {
 }
 
 /** `stint tools list`: every tool with its annotations and where it comes from. What cannot be loaded is named on stderr. */
-export async function listToolsCommand(context: CommandContext): Promise<number> {
-  const { registry } = await openRegistry(context);
-  for (const tool of registry.list()) {
-    const { name, description, source, aliases } = tool;
-    const annotations = annotationsOf(tool);
-    if (context.options.json) {
-      context.output.json({
-        name,
-        source,
-        annotations,
-        aliases,
-        description,
-        inputSchema: inputJsonSchema(tool),
-      });
-      continue;
+export const listToolsCommand = (context: CommandContext): Promise<number> =>
+  withPlugins(context, async ({ output, registry }) => {
+    for (const tool of registry.list()) {
+      const { name, description, source, aliases } = tool;
+      const annotations = annotationsOf(tool);
+      if (context.options.json) {
+        output.json({ name, source, annotations, aliases, description, inputSchema: inputJsonSchema(tool) });
+        continue;
+      }
+      const kind = annotations.readOnlyHint ? 'reads' : annotations.destructiveHint ? 'may destroy' : 'changes';
+      output.line(`${name.padEnd(18)} ${kind.padEnd(12)} ${source.padEnd(10)} ${firstSentence(description)}`);
     }
-    const kind = annotations.readOnlyHint ? 'reads' : annotations.destructiveHint ? 'may destroy' : 'changes';
-    context.output.line(`${name.padEnd(18)} ${kind.padEnd(12)} ${source.padEnd(10)} ${firstSentence(description)}`);
-  }
-  return exitCodes.done;
-}
+  });
 
 /** `stint tools serve`: the tools as an MCP server over stdio, until the client goes. Tools of other origin are refused: nobody can be asked here. */
-export async function serveToolsCommand(context: CommandContext): Promise<number> {
-  const { registry, root } = await openRegistry(context);
-  const policy = createApprovalPolicy({
-    rules: [
-      { decision: 'allow', source: 'built-in' },
-      { decision: 'ask', reason: 'the owner of this machine has not allowed it, and nobody can be asked over MCP' },
-    ],
+export const serveToolsCommand = (context: CommandContext): Promise<number> =>
+  withPlugins(context, async ({ registry, root, stdout }) => {
+    const policy = createApprovalPolicy({
+      rules: [
+        { decision: 'allow', source: 'built-in' },
+        { decision: 'ask', reason: 'the owner of this machine has not allowed it, and nobody can be asked over MCP' },
+      ],
+    });
+    const served = { name: 'stint', version: readVersion(), policy, workspace: { root } };
+    const server = await serveTools(registry, { ...served, ...(stdout === undefined ? {} : { output: stdout }) });
+    await server.closed;
   });
-  const server = await serveTools(registry, { name: 'stint', version: readVersion(), policy, workspace: { root } });
-  await server.closed;
-  return exitCodes.done;
+
+/** What a command works with. */
+interface Opened {
+  readonly registry: ToolRegistry;
+  readonly root: string;
+  readonly output: Output;
+  /** The real standard output, where that of this process is not it. */
+  readonly stdout?: Writable;
+}
+
+/** Runs a command; where a configuration may bring modules in, in a process that they cannot spoil the result of. */
+async function withPlugins(context: CommandContext, work: (opened: Opened) => Promise<void>): Promise<number> {
+  const { environment, output, words } = context;
+  const { config } = context.options as ToolsOptions;
+  if (!isPluginProcess(environment)) {
+    if (words !== undefined && hasConfig(config, process.cwd())) return runInPluginProcess(words, environment);
+    await work({ ...(await openRegistry(context)), output });
+    return exitCodes.done;
+  }
+  const stdout = openRealOutput();
+  const real = terminalOutput({ stdout, stderr: process.stderr, stdin: process.stdin });
+  await work({ ...(await openRegistry(context)), output: real, stdout });
+  return endPluginProcess(stdout, exitCodes.done);
 }
 
 async function openRegistry({
@@ -70,7 +95,10 @@ async function openRegistry({
   const config = await readConfig(file, process.cwd());
   const registry = createRegistry(workspaceTools({ root, mode: readOnly ? 'read' : 'write', environment }));
   if (config.file === null) return { registry, root };
-  const { tools, problems } = await loadTools(config.tools, { from: config.file });
+  const { tools, problems } = await loadTools(config.tools, {
+    from: config.file,
+    onModule: containPlugins(output.note),
+  });
   for (const { specifier, exportName, message } of problems)
     output.note(
       `${config.file}: tools: "${specifier}"${exportName ? `, export "${exportName}"` : ''}: ${message}; the rest is loaded`,

@@ -15,7 +15,13 @@ export { ToolError, isToolError, type ErrorEffect, type ToolErrorOptions } from 
 export type { FetchOptions } from './fetch-url.js';
 export { isToolLike, toTool, type AiSdkTool, type McpShapedTool, type ToolLike } from './foreign-tools.js';
 export { fromMcp, type McpClient } from './from-mcp.js';
-export { loadTools, type LoadedTools, type LoadProblem, type LoadToolsOptions } from './load-tools.js';
+export {
+  loadTools,
+  type LoadedModule,
+  type LoadedTools,
+  type LoadProblem,
+  type LoadToolsOptions,
+} from './load-tools.js';
 export type { McpServerAddress } from './mcp-link.js';
 export type { McpToolOptions, McpTools, RefusedMcpTool } from './mcp-tools.js';
 export { createOutputStore, isOutputHandle, type OutputStore } from './output-store.js';

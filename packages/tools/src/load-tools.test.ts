@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createRegistry, loadTools } from './index.js';
+import { createRegistry, loadTools, type LoadedModule } from './index.js';
 import { callContext, randomWord, temporaryFolder } from './workspace.test.helper.js';
 
 const entry = new URL('../dist/index.js', import.meta.url).href;
@@ -46,39 +46,99 @@ test('tools of modules and packages load from the folder of the configuration an
   expect((await createRegistry(tools).call('mine', {}, callContext())).output).toBe(word);
 });
 
-test('a plugin that throws, exports nothing, exports a non-tool, is missing or hangs is named, and the rest loads', async () => {
+/** What can be wrong with a module, and what is said of it. */
+const FAULTS: Readonly<Record<string, readonly [text: string, says: RegExp]>> = {
+  'throws.mjs': ['throw new Error("broken at import");', /failed while loading: broken at import$/],
+  'throws-nothing.mjs': ['throw undefined;', /failed while loading/],
+  'broken.mjs': ['export const = ;', /Unexpected token/],
+  'imports-missing.mjs': ['import "./no-such-file.mjs";', /no-such-file/],
+  'empty.mjs': ['', /exports nothing/],
+  'bad-name.mjs': [
+    `export default { name: 'not a name', description: 'd', inputSchema: { type: 'object' }, execute: () => 1 };`,
+    /not a name/,
+  ],
+  'exits.mjs': [
+    'console.error("bye"); process.exit(7);',
+    /ended the process \(exit code 7\) while loading. It said: bye$/,
+  ],
+  'exits-well.mjs': ['process.exit(0);', /ended the process \(exit code 0\) while loading/],
+  'exits-later.mjs': ['setTimeout(() => process.exit(7), 5); export default 1;', /exit code 7\) after loading/],
+  'aborts.mjs': ['process.abort();', /ended the process \(SIGABRT\) while loading/],
+  'kills.mjs': [
+    'process.kill(process.pid, "SIGKILL"); await new Promise(() => setInterval(() => {}, 1e6));',
+    /SIGKILL/,
+  ],
+  'throws-later.mjs': [
+    'setTimeout(() => { throw new Error("too late"); }, 5); export default 1;',
+    /failed after loading: too late$/,
+  ],
+  'rejects.mjs': ['void Promise.reject(new Error("nobody listens")); export default 1;', /nobody listens$/],
+  'waits.mjs': ['await new Promise(() => {});', /waits at its top level/],
+  'missing.mjs': ['', /missing/],
+};
+
+test('a module with any fault is refused by name, what it prints stays out of standard output, and the rest loads', async () => {
+  const { 'missing.mjs': _missing, ...present } = FAULTS;
   const folder = folderWith({
-    'throws.mjs': 'throw new Error("broken at import");',
-    'empty.mjs': '',
+    ...Object.fromEntries(Object.entries(present).map(([name, [text]]) => [name, text])),
     'mixed.mjs': `${goodTool('good', 'x')}\nexport const helper = () => 1;\nexport const version = '1.0';`,
-    'bad-name.mjs': `export default { name: 'not a name', description: 'd', inputSchema: { type: 'object' }, execute: () => 1 };`,
-    'hangs.mjs': 'await new Promise(() => { setInterval(() => {}, 1000).unref(); });',
     'again.mjs': goodTool('good', 'y'),
   });
-  const specifiers = [
-    './throws.mjs',
-    './empty.mjs',
-    './mixed.mjs',
-    './bad-name.mjs',
-    './hangs.mjs',
-    './missing.mjs',
-    'no-such-package',
-    './again.mjs',
-  ];
-  const { tools, problems } = await loadTools(specifiers, { from: folder, timeoutMs: 300 });
+  const faulty = Object.keys(FAULTS).map((name) => `./${name}`);
+  const specifiers = [...faulty, './mixed.mjs', 'no-such-package', './again.mjs'];
+  const modules: LoadedModule[] = [];
+  const onModule = (module: LoadedModule) => void modules.push(module);
+  const { tools, problems } = await loadTools(specifiers, { from: folder, onModule });
   expect(tools.map(({ name }) => name)).toEqual(['good']);
-  const told = problems.map(({ specifier, exportName, message }) => `${specifier} ${exportName ?? ''} ${message}`);
-  expect(told).toHaveLength(9);
-  const expected = [
-    /throws.*broken at import/,
-    /empty.*exports nothing/,
-    /mixed.*helper.*not a tool/,
-    /mixed.*version.*not a tool/,
-    /bad-name.*not a name/,
-    /hangs.*300 ms/,
-    /missing/,
-    /no-such-package/,
-    /again.*"good" is already loaded/,
+  const told = problems.map(({ specifier, exportName, message }) => [specifier, exportName, message]);
+  for (const [name, [, says]] of Object.entries(FAULTS)) {
+    expect(told.filter(([specifier]) => specifier === `./${name}`)).toEqual([
+      [`./${name}`, name === 'bad-name.mjs' ? 'default' : undefined, expect.stringMatching(says)],
+    ]);
+  }
+  expect(told.filter(([specifier]) => !faulty.includes(specifier ?? ''))).toEqual([
+    ['./mixed.mjs', 'helper', expect.stringContaining('not a tool')],
+    ['./mixed.mjs', 'version', expect.stringContaining('not a tool')],
+    ['no-such-package', undefined, expect.stringContaining('no-such-package')],
+    ['./again.mjs', undefined, expect.stringContaining('"good" is already loaded')],
+  ]);
+  expect(modules.map(({ specifier }) => specifier)).toEqual([
+    './empty.mjs',
+    './bad-name.mjs',
+    './mixed.mjs',
+    './again.mjs',
+  ]);
+});
+
+test('a module that never finishes loading is refused at the limit, even if it never lets go of its process', async () => {
+  const folder = folderWith({
+    'hangs.mjs': 'await new Promise(() => { setInterval(() => {}, 1000); });',
+    'loops.mjs': 'for (;;);',
+  });
+  const { problems } = await loadTools(['./hangs.mjs', './loops.mjs'], { from: folder, timeoutMs: 500 });
+  const message = 'it could not be loaded: it did not finish loading within 500 ms';
+  expect(problems).toEqual([
+    { specifier: './hangs.mjs', message },
+    { specifier: './loops.mjs', message },
+  ]);
+});
+
+test('a module that fails only in this process is refused as well, and leaves nothing changed', async () => {
+  const folder = folderWith({
+    'prints.mjs': `console.log('from a plugin'); process.stdout.write('and more\\n');\n${goodTool('prints', 'x')}`,
+    'exits.mjs': 'process.exitCode = 3; if (globalThis.stintTestHere) process.exit(7); export default 1;',
+  });
+  const methods = () => [
+    Object.getOwnPropertyDescriptor(process.stdout, 'write'),
+    Object.getOwnPropertyDescriptor(process, 'exit'),
   ];
-  for (const pattern of expected) expect(told.some((line) => pattern.test(line))).toBe(true);
+  const before = methods();
+  (globalThis as { stintTestHere?: boolean }).stintTestHere = true;
+  const { tools, problems } = await loadTools(['./prints.mjs', './exits.mjs'], { from: folder });
+  expect(tools.map(({ name }) => name)).toEqual(['prints']);
+  expect(problems).toEqual([
+    { specifier: './exits.mjs', message: 'it could not be loaded: it called process.exit(7)' },
+  ]);
+  expect(methods()).toEqual(before);
+  expect(process.exitCode).toBeUndefined();
 });

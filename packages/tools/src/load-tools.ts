@@ -4,6 +4,8 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { messageOf } from './errors.js';
 import { isToolLike, toTool, type ToolLike } from './foreign-tools.js';
+import { probeModule } from './probe-module.js';
+import { holdStandardOutput } from './standard-output.js';
 import type { Tool } from './tool.js';
 
 /** One thing that could not be loaded. The rest is. */
@@ -15,11 +17,22 @@ export interface LoadProblem {
   readonly message: string;
 }
 
+/** A module whose code runs in this process. */
+export interface LoadedModule {
+  /** As the configuration names it. */
+  readonly specifier: string;
+  /** Address of its file: stands in the stack of what it throws. */
+  readonly url: string;
+}
+
 /** What came of a configuration. */
 export interface LoadedTools {
   readonly tools: readonly Tool[];
   readonly problems: readonly LoadProblem[];
 }
+
+/** Modules that are tried at the same time. */
+const PROBES = 4;
 
 /** Options of {@link loadTools}. */
 export interface LoadToolsOptions {
@@ -27,17 +40,32 @@ export interface LoadToolsOptions {
   readonly from: string;
   /** Longest time a module may take to load, ms. @default 10_000 */
   readonly timeoutMs?: number;
+  /** Told of each module before its code runs in this process. */
+  readonly onModule?: (module: LoadedModule) => void;
 }
 
 /**
  * Loads tools from modules (`./my-tools.js`) and packages (`@acme/stint-tools`). Every export must be a tool, a list of
  * tools or an AI SDK tool set; what is not is a problem with its name, and everything else still loads. Never rejects.
+ *
+ * Each module is first loaded in a process of its own: one that throws, ends the process, never finishes, or fails soon after
+ * loading is a problem with its name and does not come into this process. What modules write to standard output while
+ * they load goes to standard error.
  */
 export async function loadTools(specifiers: readonly string[], options: LoadToolsOptions): Promise<LoadedTools> {
+  const limitMs = options.timeoutMs ?? 10_000;
+  const found = specifiers.map((specifier) => findModule(specifier, options.from));
+  const faults = await inTurns(found, ({ url }) => (url === undefined ? undefined : probeModule(url, limitMs)));
   const tools: Tool[] = [];
   const problems: LoadProblem[] = [];
-  for (const specifier of specifiers) {
-    const loaded = await loadOne(specifier, options);
+  for (const [at, { specifier, url, problem }] of found.entries()) {
+    const message = problem ?? faults[at];
+    if (url === undefined || message !== undefined) {
+      problems.push({ specifier, message: `it could not be loaded: ${message}` });
+      continue;
+    }
+    options.onModule?.({ specifier, url });
+    const loaded = await loadOne(specifier, url, limitMs);
     for (const tool of loaded.tools) {
       const twice = tools.some(({ name }) => name === tool.name);
       if (twice) problems.push({ specifier, message: `a tool named "${tool.name}" is already loaded` });
@@ -48,18 +76,57 @@ export async function loadTools(specifiers: readonly string[], options: LoadTool
   return { tools, problems };
 }
 
-async function loadOne(specifier: string, options: LoadToolsOptions): Promise<LoadedTools> {
+interface FoundModule {
+  readonly specifier: string;
+  readonly url?: string;
+  readonly problem?: string;
+}
+
+function findModule(specifier: string, from: string): FoundModule {
   try {
-    const url = locate(specifier, baseFolder(options.from));
-    const exported = await withLimit(
-      import(url) as Promise<Readonly<Record<string, unknown>>>,
-      options.timeoutMs ?? 10_000,
-    );
+    return { specifier, url: locate(specifier, baseFolder(from)) };
+  } catch (error) {
+    return { specifier, problem: messageOf(error) };
+  }
+}
+
+/** Results in order, a few at a time. */
+async function inTurns<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Result | Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += PROBES) {
+    results.push(...(await Promise.all(items.slice(at, at + PROBES).map(work))));
+  }
+  return results;
+}
+
+async function loadOne(specifier: string, url: string, limitMs: number): Promise<LoadedTools> {
+  try {
+    const exported = await importQuietly(url, limitMs);
     const found = Object.entries(exported).filter(([name]) => name !== 'module.exports'); // what Node adds to CommonJS
     if (found.length === 0) return { tools: [], problems: [{ specifier, message: 'it exports nothing' }] };
     return collect(specifier, found);
   } catch (error) {
     return { tools: [], problems: [{ specifier, message: `it could not be loaded: ${messageOf(error)}` }] };
+  }
+}
+
+/** Imports with standard output held, and with `process.exit` refused. */
+async function importQuietly(url: string, limitMs: number): Promise<Readonly<Record<string, unknown>>> {
+  const held = holdStandardOutput();
+  const exit = Object.getOwnPropertyDescriptor(process, 'exit');
+  const { exitCode } = process;
+  process.exit = (code) => {
+    throw new Error(`it called process.exit(${code ?? ''})`);
+  };
+  try {
+    return await withLimit(import(url) as Promise<Readonly<Record<string, unknown>>>, limitMs);
+  } finally {
+    if (exit !== undefined) Object.defineProperty(process, 'exit', exit);
+    process.exitCode = exitCode;
+    held.release();
   }
 }
 

@@ -10,18 +10,24 @@ const entry = new URL('../dist/index.js', import.meta.url).href;
 
 /** Stint's tools as a server in a process of its own. */
 async function servedWorkspace(root: string) {
-  const script = `import { createRegistry, serveTools, workspaceTools } from ${JSON.stringify(entry)};
-    const server = await serveTools(createRegistry(workspaceTools({ root: process.argv[1], mode: 'write' })));
+  const script = `import { createRegistry, defineTool, serveTools, workspaceTools } from ${JSON.stringify(entry)};
+    const noisy = defineTool({ name: 'noisy', description: 'd', inputSchema: { type: 'object' }, execute() {
+      console.log('noise'); process.stdout.write('{"jsonrpc":"2.0","method":"noise"}\\n'); return 'done'; } });
+    const server = await serveTools(createRegistry([...workspaceTools({ root: process.argv[1], mode: 'write' }), noisy]));
     await server.closed;`;
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: ['--input-type=module', '-e', script, root],
-    stderr: 'inherit',
+    stderr: 'pipe',
   });
+  let said = '';
+  transport.stderr?.on('data', (chunk: Buffer) => void (said += chunk.toString()));
   const client = new Client({ name: 'test', version: '1' });
+  const garbled: Error[] = [];
+  client.onerror = (error) => void garbled.push(error);
   await client.connect(transport);
   onTestFinished(() => client.close());
-  return { client, pid: transport.pid ?? 0 };
+  return { client, pid: transport.pid ?? 0, garbled, said: () => said };
 }
 
 const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
@@ -52,6 +58,16 @@ test('a real MCP client lists the built-in tools with annotations and calls them
     isError: true,
     _meta: { 'stint/code': 'unknown_tool' },
   });
+});
+
+test('what a tool prints goes to standard error and not between the messages', async () => {
+  const { client, garbled, said } = await servedWorkspace(testWorkspace().root);
+  const unknown: unknown[] = [];
+  client.fallbackNotificationHandler = async (notification) => void unknown.push(notification);
+  expect(textOf(await client.callTool({ name: 'noisy', arguments: {} }))).toBe('done');
+  await expect.poll(said).toContain('noise\n{"jsonrpc"');
+  await client.ping();
+  expect([garbled, unknown]).toEqual([[], []]);
 });
 
 test('a call the client cancels, and one that runs when the client goes, is stopped with its processes', async () => {

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type ApprovalPolicy, approvalRequest, decideApproval } from './approval.js';
@@ -5,6 +6,7 @@ import type { CallContext } from './call.js';
 import type { ToolRegistry } from './registry.js';
 import { type ToolResult, failure } from './result.js';
 import { inputJsonSchema } from './schema.js';
+import { holdStandardOutput } from './standard-output.js';
 import { annotationsOf, type Tool, type ToolAnnotations, type ToolProgress, type WorkspaceFacts } from './tool.js';
 
 /** Options of {@link serveTools}. */
@@ -15,6 +17,8 @@ export interface ServeToolsOptions {
   readonly version?: string;
   /** @default standard input and output of this process */
   readonly transport?: Transport;
+  /** Where messages are written if there is no `transport`. @default standard output */
+  readonly output?: Writable;
   /** Decides on each call; `ask` is refused, since nobody here can answer. @default every call is allowed */
   readonly policy?: ApprovalPolicy;
   readonly workspace?: WorkspaceFacts;
@@ -28,8 +32,8 @@ export interface ToolServer extends AsyncDisposable {
 }
 
 /**
- * Offers a registry as an MCP server. Calls that run when the client goes are stopped. Write nothing else to standard
- * output while it runs.
+ * Offers a registry as an MCP server. Calls that run when the client goes are stopped. Over standard output, whatever else
+ * this process prints meanwhile goes to standard error.
  */
 export async function serveTools(registry: ToolRegistry, options: ServeToolsOptions = {}): Promise<ToolServer> {
   const { Server } = await import('@modelcontextprotocol/sdk/server/index.js');
@@ -56,12 +60,14 @@ export async function serveTools(registry: ToolRegistry, options: ServeToolsOpti
     running.add(call);
     return call.finally(() => running.delete(call));
   });
+  const own = options.transport === undefined ? await stdio(server, options.output) : undefined;
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => {
+      own?.release();
       void Promise.allSettled(running).then(() => resolve());
     };
   });
-  await server.connect(options.transport ?? (await stdio(server)));
+  await server.connect(options.transport ?? (own as StdioLink).transport);
   const close = async (): Promise<void> => {
     await server.close();
     await closed;
@@ -69,11 +75,19 @@ export async function serveTools(registry: ToolRegistry, options: ServeToolsOpti
   return { closed, close, [Symbol.asyncDispose]: close };
 }
 
+interface StdioLink {
+  readonly transport: Transport;
+  /** Gives standard output back. */
+  release(): void;
+}
+
 /** The SDK's transport does not notice that standard input has ended. */
-async function stdio(server: Server): Promise<Transport> {
+async function stdio(server: Server, output: Writable | undefined): Promise<StdioLink> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
   process.stdin.once('end', () => void server.close());
-  return new StdioServerTransport();
+  if (output !== undefined) return { transport: new StdioServerTransport(process.stdin, output), release: () => {} };
+  const held = holdStandardOutput();
+  return { transport: new StdioServerTransport(process.stdin, held.out), release: () => held.release() };
 }
 
 interface Answering {
