@@ -1,3 +1,4 @@
+import type { HistoryEntry, PromptMessage } from '@stint/provider-hooks';
 import { expect, test } from 'vitest';
 import { PendingBox } from './pending-box.test.helper.js';
 import { finish, httpError, lines, registryOf, scriptedModel } from './scripted-model.test.helper.js';
@@ -50,8 +51,8 @@ test('case Y34: an input that is given twice is shown once', async () => {
 test('case Y34: an input that is in the journal and was never acknowledged is acknowledged, and not shown again', async () => {
   const box = new PendingBox();
   box.say('hello');
-  const message = { role: 'user', content: [{ type: 'text', text: 'hello' }] } as const;
-  const entries = [{ key: 'input:i0', kind: 'input', message, inputId: 'i0' }] as const;
+  const message: PromptMessage = { role: 'user', content: [{ type: 'text', text: 'hello' }] };
+  const entries: HistoryEntry[] = [{ key: 'input:i0', kind: 'input', message, inputId: 'i0' }];
   const { model, requests } = scriptedModel(() => ({ text: 'done' }));
   const { end } = await finish({
     model: box.follow(model),
