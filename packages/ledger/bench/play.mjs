@@ -18,7 +18,9 @@ const { values } = parseArgs({
 
 const server = values.engine === 'postgres' ? await startPostgres() : undefined;
 const store = server === undefined ? freshSqlite() : await freshPostgres(server.url);
-const open = () => store.open(server === undefined ? { synchronous: 'normal' } : {});
+const time = { now: Date.UTC(2026, 2, 10, 12) };
+const longLeaseMs = 20 * 24 * 3_600_000;
+const open = () => store.open({ clock: () => time.now, leaseMs: longLeaseMs, synchronous: 'normal' });
 const owners = [await open(), await open(), await open()];
 await owners[0].migrate(ledgerMigrations);
 
@@ -33,7 +35,7 @@ const end = values.only === undefined ? Number(values.sequences) : first + 1;
 let failed = 0;
 for (let sequence = first; sequence < end && failed === 0; sequence += 1) {
   try {
-    await playSteps(stepsOf(sequence), { prefix: `play${sequence}`, open, owners });
+    await playSteps(stepsOf(sequence), { prefix: `play${sequence}`, open, owners, time });
   } catch (error) {
     failed += 1;
     console.error(`sequence ${sequence} of seed ${values.seed} on ${values.engine}:`, error);

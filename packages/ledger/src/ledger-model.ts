@@ -8,29 +8,74 @@ export interface ModelLimits {
   maxTokens?: number;
   maxCostMicros?: number;
   maxConcurrentRequests?: number;
+  maxRunRequests?: number;
+  maxAttempts?: number;
+  maxConsecutiveFailures?: number;
   protectedTokens?: number;
+  /** Tokens of each hour of UTC. */
+  hourTokens?: number;
+}
+
+export interface ModelStop {
+  readonly code: string;
+  readonly tokens: number;
+  readonly cost: number | null;
+  readonly kind: string;
+  readonly aborts: boolean;
 }
 
 export interface ModelAccount {
   readonly id: string;
   readonly parent: string | null;
   status: 'open' | 'stopped' | 'closed';
-  stop: { code: string; tokens: number; cost: number | null; kind: string; isResource: boolean } | null;
+  stop: ModelStop | null;
   revision: number;
   limits: ModelLimits;
+  /** Failures in a row of the one driver, and the end of its backoff. */
+  failures: number;
+  backoffUntil: number;
+  /** The one subject. */
+  subject: ModelSubject;
+}
+
+export interface ModelSubject {
+  attempts: number;
+  additions: number;
+  generation: number;
+  lastRun: string | null;
+  deferrals: number;
+  waitUntil: number;
 }
 
 export interface ModelRequest {
   readonly id: string;
   readonly account: string;
   readonly kind: string;
+  readonly run: string | null;
+  readonly driver: boolean;
+  readonly attempts: boolean;
   readonly owner: number;
+  /** Where it counts in windows. */
+  readonly bookedAt: number;
   readonly held: { readonly tokens: number; readonly cost: number | null };
   tokens: number;
   cost: number | null;
   usage: number;
   complete: boolean;
   status: 'reserved' | 'reported' | 'unknown' | 'released';
+}
+
+/** What is asked for. */
+export interface ModelAsked {
+  readonly account: string;
+  readonly kind: string;
+  readonly tokens: number;
+  readonly cost: number | null;
+  readonly run?: string | null;
+  /** Asked on behalf of the driver. */
+  readonly driver?: boolean;
+  /** An attempt of this run at the subject, that may continue another run's. */
+  readonly attempt?: { readonly run: string; readonly continues: string | null } | null;
 }
 
 export interface ModelRefusal {
@@ -49,9 +94,17 @@ export interface ModelSums {
   unknown: number;
 }
 
+const hourMs = 3_600_000;
+
+/** The wait after the n-th failure or deferral in a row. */
+export function modelBackoffMs(count: number): number {
+  return [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000][Math.min(count, 9) - 1] ?? 0;
+}
+
 export class LedgerModel {
   readonly accounts: ModelAccount[] = [];
   readonly requests: ModelRequest[] = [];
+  now = 0;
 
   account(id: string): ModelAccount {
     const account = this.accounts.find((each) => each.id === id);
@@ -65,12 +118,16 @@ export class LedgerModel {
     return account.parent === null ? [account] : [account, ...this.chain(account.parent)];
   }
 
+  isUnder(request: ModelRequest, id: string): boolean {
+    return this.chain(request.account).some((account) => account.id === id);
+  }
+
   /** Counts the requests of an account and of all beneath it. */
   sums(id: string, kind?: string): ModelSums {
     const sums = { requests: 0, tokens: 0, costMicros: 0, heldTokens: 0, open: 0, unknown: 0 };
     for (const request of this.requests) {
       if (kind !== undefined && request.kind !== kind) continue;
-      if (!this.chain(request.account).some((account) => account.id === id)) continue;
+      if (!this.isUnder(request, id)) continue;
       sums.requests += 1;
       sums.tokens += request.tokens;
       sums.costMicros += request.cost ?? 0;
@@ -83,64 +140,132 @@ export class LedgerModel {
   }
 
   heldCost(id: string): number {
-    const held = this.requests.filter(
-      (request) => request.status === 'reserved' && this.chain(request.account).some((account) => account.id === id),
-    );
+    const held = this.requests.filter((request) => request.status === 'reserved' && this.isUnder(request, id));
     return held.reduce((sum, request) => sum + (request.cost ?? 0), 0);
   }
 
-  /** The refusal of a request, or undefined if it is to be admitted. Changes nothing. */
-  refusal(
-    asked: { account: string; kind: string; tokens: number; cost: number | null },
-    assumeOpen = false,
-  ): ModelRefusal | undefined {
-    const chain = this.chain(asked.account);
-    for (const account of chain) {
-      if (assumeOpen && account.id === asked.account) continue;
-      if (account.status === 'stopped') return { code: account.stop?.code ?? '', account: account.id };
-    }
-    for (const account of chain) {
-      if (account.status === 'closed') return { code: 'account_closed', account: account.id };
-    }
-    for (const { id, limits } of chain) {
-      if (limits.maxRequests !== undefined && this.sums(id).requests >= limits.maxRequests) {
-        return { code: 'requests_exhausted', account: id, scope: 'account' };
+  /** The tokens of an hour, counted where requests were booked. */
+  hourTokens(id: string, at: number): number {
+    const inHour = this.requests.filter(
+      (request) => this.isUnder(request, id) && Math.floor(request.bookedAt / hourMs) === Math.floor(at / hourMs),
+    );
+    return inHour.reduce((sum, request) => sum + request.tokens, 0);
+  }
+
+  /** Now, but never before an hour that a window of the chain has requests in. */
+  bookingTime(id: string): number {
+    let latest = this.now;
+    for (const account of this.chain(id)) {
+      if (account.limits.hourTokens === undefined) continue;
+      for (const request of this.requests) {
+        if (this.isUnder(request, account.id))
+          latest = Math.max(latest, Math.floor(request.bookedAt / hourMs) * hourMs);
       }
     }
+    return latest;
+  }
+
+  /** The refusal of a request, or undefined if it is to be admitted. Changes nothing. */
+  refusal(asked: ModelAsked, assumeOpen = false): ModelRefusal | undefined {
+    return (
+      this.#refusalByStatus(asked, assumeOpen) ??
+      this.#refusalByTurn(asked) ??
+      this.#refusalByTokens(asked) ??
+      this.#refusalByCost(asked) ??
+      this.#refusalByRate(asked)
+    );
+  }
+
+  #refusalByStatus({ account: asking }: ModelAsked, assumeOpen: boolean): ModelRefusal | undefined {
+    const chain = this.chain(asking);
+    for (const account of chain) {
+      if (assumeOpen && account.id === asking) continue;
+      if (account.status === 'stopped') return { code: account.stop?.code ?? '', account: account.id };
+    }
+    const closed = chain.find(({ status }) => status === 'closed');
+    return closed === undefined ? undefined : { code: 'account_closed', account: closed.id };
+  }
+
+  /** Backoffs, runs, attempts and counts of requests. */
+  #refusalByTurn(asked: ModelAsked): ModelRefusal | undefined {
+    const chain = this.chain(asked.account);
+    const backingOff = asked.driver === true ? chain.find(({ backoffUntil }) => backoffUntil > this.now) : undefined;
+    if (backingOff !== undefined) return { code: 'backing_off', account: backingOff.id };
+    const made = this.requests.filter(({ run }) => run !== null && run === asked.run).length;
     for (const { id, limits } of chain) {
+      if (asked.run != null && limits.maxRunRequests !== undefined && made >= limits.maxRunRequests)
+        return { code: 'run_requests_exhausted', account: id };
+    }
+    const attempt = this.#refusalByAttempt(asked);
+    if (attempt !== undefined) return attempt;
+    for (const { id, limits } of chain) {
+      if (limits.maxRequests !== undefined && this.sums(id).requests >= limits.maxRequests)
+        return { code: 'requests_exhausted', account: id, scope: 'account' };
+    }
+    return undefined;
+  }
+
+  #refusalByAttempt({ account, attempt }: ModelAsked): ModelRefusal | undefined {
+    const { subject } = this.account(account);
+    if (attempt == null || !beginsAttempt(subject, attempt)) return undefined;
+    if (subject.waitUntil > this.now) return { code: 'backing_off', account };
+    const maximum = this.maxAttempts(account);
+    return maximum !== null && subject.attempts >= maximum ? { code: 'attempts_exhausted', account } : undefined;
+  }
+
+  maxAttempts(id: string): number | null {
+    const limits = this.chain(id).map(({ limits: { maxAttempts } }) => maxAttempts ?? Number.POSITIVE_INFINITY);
+    const lowest = Math.min(...limits);
+    return lowest === Number.POSITIVE_INFINITY ? null : lowest + this.account(id).subject.additions;
+  }
+
+  #refusalByTokens(asked: ModelAsked): ModelRefusal | undefined {
+    for (const { id, limits } of this.chain(asked.account)) {
       const { tokens, heldTokens } = this.sums(id);
       const kept =
         asked.kind === 'coordinator'
           ? 0
           : Math.max(0, (limits.protectedTokens ?? 0) - this.sums(id, 'coordinator').tokens);
-      const refused = over('tokens_exhausted', id, {
-        limit: limits.maxTokens,
-        charged: tokens,
-        held: heldTokens,
-        asked: asked.tokens,
-        kept,
-      });
+      const facts = { limit: limits.maxTokens, charged: tokens, held: heldTokens, asked: asked.tokens, kept };
+      const refused = over('tokens_exhausted', id, facts);
       if (refused !== undefined) return refused;
     }
-    for (const { id, limits } of chain) {
+    return undefined;
+  }
+
+  #refusalByCost(asked: ModelAsked): ModelRefusal | undefined {
+    for (const { id, limits } of this.chain(asked.account)) {
       if (limits.maxCostMicros === undefined) continue;
       if (asked.cost === null) return { code: 'price_unknown', account: id };
-      const facts = {
-        limit: limits.maxCostMicros,
-        charged: this.sums(id).costMicros,
-        held: this.heldCost(id),
-        asked: asked.cost,
-        kept: 0,
-      };
+      const charged = this.sums(id).costMicros;
+      const facts = { limit: limits.maxCostMicros, charged, held: this.heldCost(id), asked: asked.cost, kept: 0 };
       const refused = over('cost_exhausted', id, facts);
       if (refused !== undefined) return refused;
     }
+    return undefined;
+  }
+
+  #refusalByRate(asked: ModelAsked): ModelRefusal | undefined {
+    const chain = this.chain(asked.account);
     for (const { id, limits } of chain) {
-      if (limits.maxConcurrentRequests !== undefined && this.sums(id).open >= limits.maxConcurrentRequests) {
+      if (limits.maxConcurrentRequests !== undefined && this.sums(id).open >= limits.maxConcurrentRequests)
         return { code: 'concurrency_exhausted', account: id, heldByOthers: limits.maxConcurrentRequests > 0 };
-      }
+    }
+    const at = this.bookingTime(asked.account);
+    for (const { id, limits } of chain) {
+      if (limits.hourTokens !== undefined && this.hourTokens(id, at) + asked.tokens > limits.hourTokens)
+        return { code: 'window_exhausted', account: id };
     }
     return undefined;
+  }
+
+  /** What an admission does to the subject. */
+  beginAttempt({ account, attempt }: ModelAsked): void {
+    const { subject } = this.account(account);
+    if (attempt == null || subject.lastRun === attempt.run) return;
+    if (beginsAttempt(subject, attempt)) subject.attempts += 1;
+    if (subject.lastRun !== null) subject.deferrals = 0;
+    subject.lastRun = attempt.run;
   }
 
   /** True if a refusal for lack of room (not one for being stopped) stops the asking account: no hold that settles could cure it. */
@@ -163,13 +288,30 @@ export class LedgerModel {
     return costMicros - this.heldCost(refusal.account) >= (limits.maxCostMicros ?? 0);
   }
 
-  stop(id: string, stop: NonNullable<ModelAccount['stop']>): void {
+  /** The first stop stands; a later one that aborts makes it abort too. */
+  stop(id: string, stop: ModelStop): void {
     const account = this.account(id);
-    if (account.status !== 'open') return;
-    account.status = 'stopped';
-    account.stop = stop;
-    account.revision += 1;
+    if (account.status === 'open') {
+      account.status = 'stopped';
+      account.stop = stop;
+      account.revision += 1;
+    } else if (account.status === 'stopped' && account.stop !== null && stop.aborts && !account.stop.aborts) {
+      account.stop = { ...account.stop, aborts: true };
+      account.revision += 1;
+    }
   }
+
+  maxFailures(id: string): number {
+    const limits = this.chain(id).map(({ limits: { maxConsecutiveFailures } }) => maxConsecutiveFailures);
+    return Math.min(...limits.map((limit) => limit ?? Number.POSITIVE_INFINITY));
+  }
+}
+
+function beginsAttempt(
+  { lastRun }: ModelSubject,
+  { run, continues }: { readonly run: string; readonly continues: string | null },
+): boolean {
+  return lastRun !== run && (continues === null || lastRun !== continues);
 }
 
 function over(

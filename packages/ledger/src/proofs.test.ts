@@ -15,6 +15,16 @@ async function runScript(name: string, options: readonly string[]): Promise<Reco
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+it('notices by random sequences when an invariant is taken away, and knows where each of them stands in the code', async () => {
+  const script = fileURLToPath(new URL('../bench/mutations.mjs', import.meta.url));
+  const few = 'an ancestor is not charged,windows are not filled,the charge of an unknown goes down';
+  const { stdout } = await run(process.execPath, [script, '--only', few, '--sequences', '300', '--seed', '7']);
+  expect(stdout).toContain('3 invariants taken away, 0 not noticed');
+  expect((await run(process.execPath, [script, '--check'])).stdout).toMatch(
+    /\n\d+ invariants taken away, 0 not noticed/u,
+  );
+});
+
 const seed = Math.floor(Math.random() * 1_000_000);
 
 for (const engine of ['sqlite', 'postgres']) {
