@@ -1,5 +1,5 @@
 import type { FailFacts } from './fail-facts.js';
-import type { HookName } from './types.js';
+import type { HookName } from './hook-name.js';
 
 /**
  * What went wrong, stable.

@@ -2,7 +2,9 @@ import type { LanguageModelV3CallOptions, LanguageModelV3Content, LanguageModelV
 import type { ProviderError } from './errors.js';
 import type { FailFacts, Usage } from './fail-facts.js';
 
-export type { FailFacts, Usage };
+import type { HookName } from './hook-name.js';
+
+export type { FailFacts, HookName, Usage };
 
 /** One message of a prompt in AI SDK form (system, user, assistant or tool). JSON-safe as the engine builds it. */
 export type PromptMessage = LanguageModelV3Message;
@@ -85,9 +87,6 @@ export interface TurnResponse {
   readonly model: string;
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }
-
-/** The name of a hook. */
-export type HookName = 'prepare' | 'start' | 'recheck' | 'identified' | 'finish' | 'fail';
 
 /**
  * The four hooks around one request, all awaited, in this order: prepare, start, then exactly one of finish and fail.
