@@ -2,7 +2,7 @@
 //   node bench/mutations.mjs [--sequences 1500] [--sample N --seed N] [--only name,name] [--check: only whether each applies]
 // A mutation changes the compiled code of a copy of the package; one that no longer applies, or that no sequence notices, is a finding.
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -146,27 +146,35 @@ const mutations = [
   ],
 ];
 
-/** Answers undefined if a sequence noticed, else what is wrong. */
-async function tryMutation([name, file, find, replace, times], { sequences, seed }) {
-  const copy = mkdtempSync(here('../mutant-'));
+/** What is wrong with a mutation's place in the code; undefined if it applies. */
+function misplaced([, file, find, , times = 1]) {
+  const found = readFileSync(join(here('../dist'), file), 'utf8').split(find).length - 1;
+  return found === times ? undefined : `"${find}" is ${found} times in ${file}`;
+}
+
+/** Answers which sequence noticed, else what is wrong. */
+async function tryMutation(mutation, { sequences, seed }) {
+  const [, file, find, replace] = mutation;
+  const wrong = misplaced(mutation);
+  if (wrong !== undefined || values.check) return wrong ?? { noticed: 'none: only looked for' };
+  const copy = mkdtempSync(here('../dist/mutant-'));
   try {
-    cpSync(here('../dist'), join(copy, 'dist'), {
-      recursive: true,
-      filter: (path) => !/\.test\.|\.map$|examples-/.test(path),
-    });
-    cpSync(here('../bench'), join(copy, 'bench'), { recursive: true });
+    copyFiles(here('../dist'), join(copy, 'dist'));
+    copyFiles(here('../bench'), join(copy, 'bench'));
     const path = join(copy, 'dist', file);
-    const code = readFileSync(path, 'utf8');
-    const found = code.split(find).length - 1;
-    if (found !== (times ?? 1)) return `"${find}" is ${found} times in ${file}`;
-    writeFileSync(
-      path,
-      code.replaceAll(find, () => replace),
-    );
-    return await playMutant(join(copy, 'bench/play.mjs'), { name, sequences, seed });
+    const mutant = readFileSync(path, 'utf8').replaceAll(find, () => replace);
+    writeFileSync(path, mutant);
+    return await playMutant(join(copy, 'bench/play.mjs'), { sequences, seed });
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+}
+
+/** The modules of a folder. */
+function copyFiles(from, to) {
+  mkdirSync(to);
+  const modules = readdirSync(from).filter((name) => /\.m?js$/.test(name) && !name.includes('.test.'));
+  for (const name of modules) copyFileSync(join(from, name), join(to, name));
 }
 
 function playMutant(script, { sequences, seed }) {

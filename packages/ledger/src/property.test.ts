@@ -33,9 +33,9 @@ async function compareWithModel(store: FreshStore<DatabaseOptions>, runs: number
 }
 
 it('does what the model does, whatever is called in whatever order, on SQLite', async () => {
-  await compareWithModel(freshSqlite(), 30);
+  await compareWithModel(freshSqlite(), 25);
 }, 180_000);
 
 it('does what the model does, whatever is called in whatever order, on Postgres', async () => {
-  await compareWithModel(await freshPostgres(inject('pgUrl')), 8);
+  await compareWithModel(await freshPostgres(inject('pgUrl')), 5);
 }, 180_000);
