@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { listOperations } from '@stint/journal';
+import { listOperations, listTurns, type TurnOwner } from '@stint/journal';
+import { snapshotAccount } from '@stint/ledger';
 import { all, type Database, StoreError, type Transaction } from '@stint/storage';
 import { assertNothingStuck } from '@stint/work-items';
 import { describe, expect, it } from 'vitest';
@@ -8,8 +9,8 @@ import { openBench, summary } from './work-bench.test.helper.js';
 const selectFailures = "SELECT seq FROM ledger_entries WHERE account = ? AND type = 'failed'";
 const selectTurns = 'SELECT error_code AS code FROM work_coordinator_turns WHERE item_id = ? ORDER BY started_at';
 
-/** The store; the n-th statement that begins so fails as in a busy store, and its transaction is rolled back. */
-function failingAt(db: Database, beginning: string, occurrence: number): Database {
+/** The store; the n-th statement that begins so, and `times` - 1 after it, fail as in a busy store, and their transactions are rolled back. */
+function failingAt(db: Database, beginning: string, occurrence: number, times = 1): Database {
   let seen = 0;
   const watched = <T>(statements: Transaction<T>): Transaction<T> =>
     Object.assign(Object.create(statements) as Transaction<T>, {
@@ -17,8 +18,8 @@ function failingAt(db: Database, beginning: string, occurrence: number): Databas
         const step = statements.next(...answer);
         // A statement is its own iterator result.
         if ('sql' in step && String(step.sql).startsWith(beginning)) seen += 1;
-        if (seen !== occurrence) return step;
-        seen += 1;
+        if (!('sql' in step && String(step.sql).startsWith(beginning))) return step;
+        if (seen < occurrence || seen >= occurrence + times) return step;
         throw new StoreError('store_busy', 'Another process held the store for the whole wait.');
       },
     });
@@ -33,17 +34,25 @@ function failingAt(db: Database, beginning: string, occurrence: number): Databas
 }
 
 /** Serves until the item stands still; then it must be done. */
-async function serveWithFailure(beginning: string, occurrence: number) {
+async function serveWithFailure(beginning: string, occurrence: number, times = 1) {
   const bench = await openBench();
   const itemId = await bench.item();
-  bench.coordinator({ db: failingAt(bench.db, beginning, occurrence) }).start();
+  bench.coordinator({ db: failingAt(bench.db, beginning, occurrence, times) }).start();
   const records = await bench.until(itemId, ({ item }) => item.status !== 'running' && item.status !== 'ready');
   expect(records.item.status, JSON.stringify(summary(records))).toBe('done');
   assertNothingStuck(records);
   return { bench, itemId, records };
 }
 
+/** The statuses of all turns of the Runs, each once. */
+async function turnStatuses(db: Database, { runs }: { readonly runs: readonly { readonly id: string }[] }) {
+  const owners = runs.map(({ id }): TurnOwner => ({ kind: 'run', id }));
+  const turns = await db.read((ctx) => listTurns(ctx, owners));
+  return [...new Set(turns.map((turn) => turn.status))].toSorted((a, b) => (a < b ? -1 : 1));
+}
+
 const reserve = 'INSERT INTO ledger_requests';
+const storeAnswer = "UPDATE journal_turns SET status = 'responded'";
 const endOperation = 'UPDATE journal_operations SET status';
 
 describe('a store that is busy for a moment (case L05)', () => {
@@ -63,6 +72,24 @@ describe('a store that is busy for a moment (case L05)', () => {
     const [first, second] = records.runs;
     expect(first).toMatchObject({ status: 'deferred', reason: { code: 'store_failed' } });
     expect(second).toMatchObject({ resumesRunId: first?.id, attemptId: first?.attemptId, attempt: 1 });
+  });
+
+  it('stores an answer again that could not be stored at once: it is paid for once, and its Run goes on', async () => {
+    const { bench, itemId, records } = await serveWithFailure(storeAnswer, 2, 3);
+    await using _ = bench;
+    expect(records.runs.map((run) => run.status)).toEqual(records.runs.map(() => 'completed'));
+    expect(await turnStatuses(bench.db, records)).toEqual(['responded']);
+    expect(await bench.db.read((ctx) => snapshotAccount(ctx, `item:${itemId}`))).toMatchObject({
+      unknown: 0,
+      inFlight: 0,
+    });
+  });
+
+  it('leaves no request in flight when its answer cannot be stored at all: it is unknown, and the Run goes on later', async () => {
+    const { bench, records } = await serveWithFailure(storeAnswer, 2, 4);
+    await using _ = bench;
+    expect(records.runs[0]).toMatchObject({ status: 'deferred', reason: { code: 'store_failed' } });
+    expect(await turnStatuses(bench.db, records)).toEqual(['responded', 'unknown']);
   });
 
   it('keeps what a tool did when its end cannot be stored: nobody is asked, and it is not done again', async () => {

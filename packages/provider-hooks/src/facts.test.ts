@@ -13,6 +13,8 @@ test('case E13: Retry-After is read as seconds and as a date; garbage is no answ
   expect(at('Sun, 01 Mar 2026 10:00:05 GMT')).toBe(5000);
   expect(at('Sun, 01 Mar 2026 09:00:00 GMT')).toBe(0);
   for (const garbage of ['soon', '-5', '', '5 seconds', 'NaN']) expect(at(garbage)).toBeNull();
+  for (const never of ['99999999999999999999', 'Sun, 01 Mar 9999 10:00:00 GMT'])
+    expect(at(never)).toBe(30 * 86_400_000);
   expect(retryAfterMs({ 'Retry-After': '2' }, now)).toBe(2000);
   expect(retryAfterMs(new Headers({ 'retry-after-ms': '1500', 'retry-after': '9' }), now)).toBe(1500);
   expect(retryAfterMs(null, now)).toBeNull();

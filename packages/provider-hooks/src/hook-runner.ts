@@ -93,8 +93,8 @@ export class HookRunner<H extends TurnHandle> {
   }
 }
 
-/** Waits between the calls of a hook that could not store the end of a request; together with its own waits they stay below the hook's time. */
-const settleDelaysMs: readonly number[] = [50, 200, 800, 3_200];
+/** Waits between the calls of a hook that could not store the end of a request. */
+const settleDelaysMs: readonly number[] = [50, 200, 800];
 
 /** True for an error by which the hook says that nothing was stored and the same call may succeed. */
 function mayRepeat(error: unknown): boolean {

@@ -8,12 +8,14 @@ export function retryAfterMs(
 ): number | null {
   if (headers === null) return null;
   const precise = numberOrNull(headerOf(headers, 'retry-after-ms'));
-  if (precise !== null) return Math.ceil(precise);
   const text = headerOf(headers, 'retry-after');
   const seconds = numberOrNull(text);
-  if (seconds !== null) return Math.ceil(seconds * 1000);
-  return untilDate(text, now);
+  const waitMs = precise ?? (seconds === null ? untilDate(text, now) : seconds * 1000);
+  return waitMs === null ? null : Math.min(Math.ceil(waitMs), longestWaitMs);
 }
+
+/** Nobody means more than a month; a number beyond that is a mistake, and must stay one that a clock can hold. */
+const longestWaitMs = 30 * 86_400_000;
 
 function untilDate(text: string | null, now: number): number | null {
   // An HTTP date names a month; what Date.parse makes of anything else ("-5", "soon 7") is not what was meant.
