@@ -81,6 +81,7 @@ const handedOver: RunEnd = {
   turnNumber: 1,
   usage: noUsage,
   unmeasuredTurns: 0,
+  costMicros: null,
   requests: 1,
   entries: [],
 };

@@ -23,6 +23,7 @@ export async function buildRequest(run: RunState, retryOf: string | null): Promi
       inputIds: [...run.boundInputs],
       entries: [...history.pending],
       ...(retryOf === null ? {} : { retryOf }),
+      ...(run.budget === null ? {} : { budget: run.budget }),
     },
   };
 }
@@ -68,11 +69,22 @@ function settingsOf(run: RunState): CallSettings {
 
 const noSettings: CallSettings = Object.freeze({});
 
+/** Asks how the budget stands, for this request and all that decide about it. */
+export async function askBudget(run: RunState): Promise<void> {
+  const { budget } = run.options;
+  if (!budget) return;
+  try {
+    run.budget = await budget();
+  } catch (error) {
+    throw hookError('budget', error);
+  }
+}
+
 async function budgetMessage(run: RunState): Promise<readonly PromptMessage[]> {
   const { budgetText } = run.options;
   if (!budgetText) return [];
   try {
-    const text = await budgetText();
+    const text = await budgetText(run.budget);
     return text === null ? [] : [{ role: 'user', content: [{ type: 'text', text }] }];
   } catch (error) {
     throw hookError('budgetText', error);

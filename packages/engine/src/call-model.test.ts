@@ -1,5 +1,7 @@
-import { ProviderError } from '@stint/provider-hooks';
+import { type Budget, ProviderError, type ProviderHooks } from '@stint/provider-hooks';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { outputOf } from './output-of.js';
 import { retryDelayMs } from './retry-delay.js';
 import { finish, httpError, lines, registryOf, scriptedModel, type Script } from './scripted-model.test.helper.js';
 import { runEngine } from './run-engine.js';
@@ -278,6 +280,77 @@ test('a final answer of another shape is corrected once', async () => {
     error: { code: 'output_invalid' },
   });
   expect(lines(bad.requests[1]?.prompt ?? []).at(-1)).toContain('n must be a number');
+});
+
+test('a shape may be a zod schema or a JSON Schema; what does not fit is named by its field', async () => {
+  const shapes = [
+    z.object({ n: z.number().transform((n) => n * 2) }),
+    { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+  ] as const;
+  for (const [index, shape] of shapes.entries()) {
+    const answers = ['{"n":"x"}', '{"n":4}'];
+    const { model, requests } = scriptedModel((at) => ({ text: answers[at] as string }));
+    const { end } = await finish({ model, output: outputOf(shape, 'reply') });
+    expect(end).toMatchObject({ reason: 'completed', output: { n: index === 0 ? 8 : 4 } });
+    expect(requests[0]?.settings['responseFormat']).toMatchObject({
+      name: 'reply',
+      schema: { properties: { n: { type: 'number' } }, required: ['n'] },
+    });
+    expect(lines(requests[1]?.prompt ?? []).at(-1)).toMatch(/refused: .*\bn\b/);
+  }
+});
+
+test('how the budget stands is asked before each request, and told to hooks, to compact and to the budget text', async () => {
+  const seen: unknown[] = [];
+  const left = (tokens: number): Budget => ({
+    spentTokens: 100 - tokens,
+    remainingTokens: tokens,
+    spentCostMicros: null,
+    remainingCostMicros: null,
+    remainingRequests: null,
+  });
+  let tokens = 100;
+  const hooks: ProviderHooks = {
+    prepare: async ({ budget }) => {
+      seen.push(['hook', budget?.remainingTokens, Object.isFrozen(budget)]);
+      return { id: `b${seen.length}` };
+    },
+    start: async () => undefined,
+    finish: async () => undefined,
+    fail: async () => undefined,
+  };
+  const { model, requests } = scriptedModel((index) => (index === 0 ? { calls: [{ tool: 'x' }] } : { text: 'done' }), {
+    hooks: hooks as ProviderHooks<never>,
+  });
+  const { end, events } = await finish({
+    model,
+    budget: async () => left((tokens -= 10)),
+    budgetText: (budget) => `left: ${budget?.remainingTokens}`,
+    contextTokens: 60,
+    compact: async ({ budget }) => {
+      seen.push(['compact', budget?.remainingTokens]);
+      return { summary: 'short', keep: 0 };
+    },
+    costOf: ({ usage }) => (usage?.totalTokens ?? 0) * 3,
+  });
+  expect(seen).toEqual([
+    ['hook', 90, true],
+    ['compact', 80],
+    ['hook', 80, true],
+  ]);
+  expect(requests.map((request) => lines(request.prompt).at(-1))).toEqual(['user: left: 90', 'user: left: 80']);
+  expect(events.flatMap((event) => (event.type === 'usage' ? [event.costMicros] : []))).toEqual([15, 15]);
+  expect(end).toMatchObject({ reason: 'completed', costMicros: 30 });
+});
+
+test('without prices no cost is told, and a budget that cannot be had ends the run before a request', async () => {
+  const { model, requests } = scriptedModel(() => ({ text: 'done' }));
+  expect((await finish({ model })).end.costMicros).toBeNull();
+  expect((await finish({ model, costOf: () => null })).end.costMicros).toBeNull();
+  const before = requests.length;
+  const { end } = await finish({ model, budget: () => Promise.reject(new Error('no ledger')) });
+  expect(end).toMatchObject({ reason: 'failed', error: { code: 'hook_failed', message: 'budget failed: no ledger' } });
+  expect(requests).toHaveLength(before);
 });
 
 test('options that cannot be are refused by name at once', () => {

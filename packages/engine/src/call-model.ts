@@ -6,12 +6,12 @@ import {
   type ProviderError,
   type TurnResponse,
 } from '@stint/provider-hooks';
-import { buildRequest, continueNote } from './build-request.js';
+import { askBudget, buildRequest, continueNote } from './build-request.js';
 import { drainInput } from './drain-input.js';
 import { EngineError } from './errors.js';
 import { compact, fitContext } from './fit-context.js';
 import { retryDelayMs } from './retry-delay.js';
-import { abortStop, RunStop } from './run-stop.js';
+import { abortStop, hookError, RunStop } from './run-stop.js';
 import type { AnsweredTurn, RunState } from './run-state.js';
 
 interface Attempt {
@@ -56,6 +56,7 @@ function beginTurn(run: RunState): void {
 
 async function tryOnce(run: RunState, attempt: Attempt): Promise<AnsweredTurn> {
   await drainInput(run);
+  await askBudget(run);
   await fitContext(run);
   const request = await buildRequest(run, attempt.retryOf);
   const inputIds = [...run.boundInputs];
@@ -95,9 +96,20 @@ async function takeAnswer(run: RunState, turnId: string | null, response: TurnRe
   run.text += response.text;
   run.addUsage(response.usage);
   const { finishReason } = response;
-  await run.events.emit({ type: 'usage', turnId, usage: response.usage, model: response.model });
+  const costMicros = costOf(run, response);
+  await run.events.emit({ type: 'usage', turnId, usage: response.usage, model: response.model, costMicros });
   await run.events.emit({ type: 'turn-end', turnNumber: run.turnNumber, turnId, finishReason, text: response.text });
   return { entry, finishReason, text: run.text };
+}
+
+function costOf(run: RunState, response: TurnResponse): number | null {
+  try {
+    const costMicros = run.options.costOf?.(response) ?? null;
+    run.addCost(costMicros);
+    return costMicros;
+  } catch (error) {
+    throw hookError('costOf', error);
+  }
 }
 
 /** What was shown of the answer is its beginning: it is kept and continued. Half a JSON document is asked for anew. */

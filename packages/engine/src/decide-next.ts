@@ -14,7 +14,7 @@ export async function decideNext(run: RunState, answer: AnsweredTurn, callCount:
     run.continuations = 0;
     return null;
   }
-  if (!acceptOutput(run, answer.text)) return null;
+  if (!(await acceptOutput(run, answer.text))) return null;
   if (await closeInput(run)) return 'completed';
   run.text = '';
   return null;
@@ -48,11 +48,11 @@ function continueAnswer(run: RunState, callCount: number): null {
 }
 
 /** True if the final answer has the shape that was asked for; else asks for one correction. */
-function acceptOutput(run: RunState, text: string): boolean {
+async function acceptOutput(run: RunState, text: string): Promise<boolean> {
   const { output } = run.options;
   if (!output) return true;
   try {
-    run.output = output.parse(JSON.parse(text));
+    run.output = await output.parse(JSON.parse(text));
     return true;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

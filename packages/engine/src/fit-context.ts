@@ -26,7 +26,8 @@ export async function fitContext(run: RunState): Promise<void> {
 export async function compact(run: RunState, roomTokens: number): Promise<boolean> {
   const { options, history, signal } = run;
   if (!options.compact) return false;
-  const request = { entries: history.entries, inputTokens: history.tokens, contextTokens: roomTokens };
+  const { entries, tokens: inputTokens } = history;
+  const request = { entries, inputTokens, contextTokens: roomTokens, budget: run.budget };
   const compaction = await options.compact(request, signal).catch((error: unknown) => {
     throw hookError('compact', error);
   });

@@ -1,5 +1,6 @@
 export { EngineError, isEngineError } from './errors.js';
 export type { EngineErrorCode } from './errors.js';
+export { outputOf } from './output-of.js';
 export { createRunControl, type RunControl } from './run-control.js';
 export { runEngine } from './run-engine.js';
 export { repairHistory } from './repair-history.js';

@@ -82,6 +82,7 @@ function endOf(run: RunState, reason: RunEndReason, stop: RunStop | null): RunEn
     turnNumber: run.turnNumber,
     usage: run.usage,
     unmeasuredTurns: run.unmeasuredTurns,
+    costMicros: run.costMicros,
     requests: run.requests,
     entries: repairHistory(run.history.entries.filter((entry) => !isUnbound(run, entry))),
   };

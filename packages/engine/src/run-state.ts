@@ -1,4 +1,4 @@
-import type { HistoryEntry, PromptMessage, ToolDefinition, Usage } from '@stint/provider-hooks';
+import type { Budget, HistoryEntry, PromptMessage, ToolDefinition, Usage } from '@stint/provider-hooks';
 import type { ToolDescription } from '@stint/tools';
 import { History, roughTokens } from './history.js';
 import type { ResolvedOptions } from './options.js';
@@ -39,6 +39,9 @@ export class RunState {
   corrections = 0;
   usage: Usage = noUsage;
   unmeasuredTurns = 0;
+  costMicros: number | null = null;
+  /** As the caller last told it. */
+  budget: Budget | null = null;
   output: unknown;
   /** What the last request said of system and tools. */
   systemMessage: PromptMessage | null = null;
@@ -66,6 +69,10 @@ export class RunState {
     });
   }
 
+  addCost(costMicros: number | null): void {
+    if (costMicros !== null) this.costMicros = (this.costMicros ?? 0) + costMicros;
+  }
+
   addUsage(usage: Usage | null): void {
     if (usage === null) this.unmeasuredTurns += 1;
     else this.usage = sumUsage(this.usage, usage);
@@ -89,5 +96,18 @@ function sumUsage(a: Usage, b: Usage): Usage {
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
     totalTokens: a.totalTokens + b.totalTokens,
+    ...sumOfTold(a, b),
+  };
+}
+
+/** What only some providers tell is summed over those that do. */
+function sumOfTold(a: Usage, b: Usage): Pick<Usage, 'cacheWrite1hTokens' | 'providerToolCalls'> {
+  const hours = (a.cacheWrite1hTokens ?? 0) + (b.cacheWrite1hTokens ?? 0);
+  const calls = new Map(Object.entries(a.providerToolCalls ?? {}));
+  for (const [name, count] of Object.entries(b.providerToolCalls ?? {}))
+    calls.set(name, (calls.get(name) ?? 0) + count);
+  return {
+    ...(hours > 0 ? { cacheWrite1hTokens: hours } : {}),
+    ...(calls.size > 0 ? { providerToolCalls: Object.fromEntries(calls) } : {}),
   };
 }

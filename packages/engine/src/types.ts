@@ -1,10 +1,12 @@
 import type {
+  Budget,
   CallSettings,
   FinishReason,
   HistoryEntry,
   HookedModel,
   PromptMessage,
   ProviderError,
+  TurnResponse,
   Usage,
 } from '@stint/provider-hooks';
 import type { CallContext, ToolRegistry, ToolResult } from '@stint/tools';
@@ -70,6 +72,8 @@ export interface CompactRequest {
   readonly entries: readonly HistoryEntry[];
   readonly inputTokens: number;
   readonly contextTokens: number;
+  /** As the option `budget` last told it; null without one. */
+  readonly budget: Budget | null;
 }
 
 /** A shorter history: a summary of what came before, followed by the last `keep` entries. */
@@ -115,8 +119,12 @@ export interface EngineOptions {
   readonly countTokens?: (message: PromptMessage) => number;
   /** Shortens the history when it does not fit; null gives up. */
   readonly compact?: (request: CompactRequest, signal: AbortSignal) => Promise<Compaction | null>;
-  /** Text about the remaining budget, added to each request's end; null adds nothing. */
-  readonly budgetText?: () => string | null | Promise<string | null>;
+  /** How the budget stands, asked before each request: part of the frozen request that hooks see, and told to `compact` and `budgetText`. */
+  readonly budget?: () => Budget | Promise<Budget>;
+  /** Text about the remaining budget, added to each request's end; null adds nothing. `budget` is null without that option. */
+  readonly budgetText?: (budget: Budget | null) => string | null | Promise<string | null>;
+  /** What an answer cost, in millionths of a dollar; null if it has no price. @default no cost is told */
+  readonly costOf?: (response: TurnResponse) => number | null;
   /** Asks for a final answer that is JSON of this shape; one correction is asked for. */
   readonly output?: OutputSpec;
   readonly retry?: RetryOptions;
@@ -125,7 +133,7 @@ export interface EngineOptions {
 }
 
 export interface OutputSpec {
-  /** Parses the final answer's JSON value; throws with a message for the model if it does not fit. */
+  /** Parses the final answer's JSON value, awaited; throws with a message for the model if it does not fit. See `outputOf`. */
   readonly parse: (value: unknown) => unknown;
   /** JSON Schema told to the provider. */
   readonly schema?: Readonly<Record<string, unknown>>;
@@ -182,6 +190,8 @@ export interface RunEnd {
   /** Sum over the answers of this run; `unmeasuredTurns` counts those without usage. */
   readonly usage: Usage;
   readonly unmeasuredTurns: number;
+  /** Sum of what `costOf` told of the answers; null if it told nothing. */
+  readonly costMicros: number | null;
   readonly requests: number;
   /** The whole history, oldest first, valid for the next request. */
   readonly entries: readonly HistoryEntry[];
@@ -205,7 +215,14 @@ export type EngineEvent =
       readonly ran: boolean;
       readonly result: ToolResult;
     }
-  | { readonly type: 'usage'; readonly turnId: string | null; readonly usage: Usage | null; readonly model: string }
+  | {
+      readonly type: 'usage';
+      readonly turnId: string | null;
+      readonly usage: Usage | null;
+      readonly model: string;
+      /** What `costOf` told; null if it told nothing. */
+      readonly costMicros: number | null;
+    }
   | {
       readonly type: 'retry';
       readonly turnNumber: number;

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { nativeSettings } from './effort.js';
 import { finishReasonOf, isCompleteReason } from './finish-reason.js';
 import { normalError, redact } from './normal-error.js';
 import { retryAfterMs } from './retry-after.js';
 import { isRefusingStatus, isUnsent } from './transport-facts.js';
+import type { Effort } from './types.js';
 
 const now = Date.parse('2026-03-01T10:00:00Z');
 
@@ -80,4 +82,20 @@ test('reasons of v2, v3 and v4 are one list, and what is not known is no complet
   for (const reason of ['unknown', undefined, null, 7, { unified: 'new' }])
     expect(finishReasonOf(reason)).toBe('other');
   expect((['error', 'other', 'interrupted'] as const).some(isCompleteReason)).toBe(false);
+});
+
+test('an effort is said as far as a provider has words for it; what the caller says himself stands', () => {
+  const said = (provider: string, effort: Effort, options = {}, specificationVersion = 'v3'): unknown =>
+    nativeSettings({ effort, temperature: 0, ...options }, { provider, specificationVersion });
+  expect(said('anthropic.messages', 'none')).toEqual({
+    temperature: 0,
+    providerOptions: { anthropic: { thinking: { type: 'disabled' } } },
+  });
+  expect(said('anthropic.messages', 'minimal')).toMatchObject({ providerOptions: { anthropic: { effort: 'low' } } });
+  expect(said('google.generative-ai', 'max')).toMatchObject({
+    providerOptions: { google: { thinkingConfig: { thinkingLevel: 'high' } } },
+  });
+  const own = { providerOptions: { openai: { reasoningEffort: 'low', store: false }, other: { x: 1 } } };
+  expect(said('openai.responses', 'high', own)).toEqual({ temperature: 0, ...own });
+  expect(said('openai.responses', 'high', {}, 'v4')).toEqual({ temperature: 0, reasoning: 'high' });
 });

@@ -51,6 +51,7 @@ export class RequestFreezer {
       entries: facts.entries ?? [],
       purpose: facts.purpose ?? 'turn',
       ...(facts.retryOf === undefined ? {} : { retryOf: facts.retryOf }),
+      ...(facts.budget === undefined ? {} : { budget: Object.freeze({ ...facts.budget }) }),
     });
   }
 

@@ -1,5 +1,6 @@
 import type { StreamPart } from './answer.js';
 import { currentCallFacts } from './call-facts.js';
+import { nativeSettings, type NativeSettings } from './effort.js';
 import { RequestFreezer } from './freeze-request.js';
 import { isFetchBoundary } from './hook-provider.js';
 import { HookRunner } from './hook-runner.js';
@@ -62,6 +63,7 @@ class ModelBoundary<H extends TurnHandle> {
   readonly #options: HookOptions;
   readonly #freezer: RequestFreezer;
   readonly #atFetch: boolean;
+  readonly #facts: Pick<LanguageModelLike, 'specificationVersion' | 'provider'>;
 
   constructor(model: LanguageModelLike, hooks: ProviderHooks<H>, options: HookOptions) {
     this.#model = model as unknown as NativeModel;
@@ -69,6 +71,7 @@ class ModelBoundary<H extends TurnHandle> {
     this.#options = options;
     this.#freezer = new RequestFreezer(model.provider, model.modelId);
     this.#atFetch = isFetchBoundary(model);
+    this.#facts = model;
   }
 
   /** The model's own answer, given after `finish` returned. Rejects with the signal's reason if that was aborted. */
@@ -117,7 +120,7 @@ class ModelBoundary<H extends TurnHandle> {
     extras: Extras,
   ): Promise<{ readonly result: NativeResult; readonly response: TurnResponse }> {
     await call.prepare();
-    const result = await this.#invoke(call, () => this.#model.doGenerate(toNative(request, extras, call.signal)));
+    const result = await this.#invoke(call, () => this.#model.doGenerate(this.#toNative(request, extras, call.signal)));
     call.answer.addResult(result);
     return { result, response: await call.complete() };
   }
@@ -129,7 +132,7 @@ class ModelBoundary<H extends TurnHandle> {
   ): Promise<{ readonly reader: AnswerReader<H>; readonly result: NativeStream }> {
     await call.prepare();
     const result = await this.#invoke(call, () =>
-      this.#model.doStream(toNative(request, this.#withRaw(extras), call.signal)),
+      this.#model.doStream(this.#toNative(request, this.#withRaw(extras), call.signal)),
     );
     return { reader: new AnswerReader(call, result.stream), result };
   }
@@ -151,6 +154,10 @@ class ModelBoundary<H extends TurnHandle> {
     throw await call.missBoundary();
   }
 
+  #toNative(request: FrozenRequest, extras: Extras, signal: AbortSignal): NativeOptions {
+    return toNative(request, nativeSettings(request.settings, this.#facts), extras, signal);
+  }
+
   /** Raw parts hold the usage of a stream that breaks; at our own fetch we see it on the wire, which costs less. */
   #withRaw(extras: Extras): Extras {
     return this.#atFetch ? extras : { ...extras, includeRawChunks: true };
@@ -169,9 +176,14 @@ class ModelBoundary<H extends TurnHandle> {
 }
 
 /** The options that the model is invoked with: the frozen request, and nothing that came after it. */
-function toNative(request: FrozenRequest, extras: Extras, signal: AbortSignal): NativeOptions {
+function toNative(
+  request: FrozenRequest,
+  settings: NativeSettings,
+  extras: Extras,
+  signal: AbortSignal,
+): NativeOptions {
   return {
-    ...request.settings,
+    ...settings,
     // Providers may fill the arrays they are given; the messages themselves are frozen.
     prompt: [...request.prompt],
     ...(request.tools.length > 0 ? { tools: [...request.tools] } : {}),

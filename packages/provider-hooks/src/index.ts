@@ -15,9 +15,11 @@ export { retryAfterMs } from './retry-after.js';
 export { usageOfRaw } from './raw-usage.js';
 export { usageOfResult } from './usage.js';
 export type {
+  Budget,
   CallFacts,
   CallSettings,
   ContentPart,
+  Effort,
   FailFacts,
   FinishReason,
   FrozenRequest,

@@ -18,6 +18,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hookModel } from './hook-model.js';
 import { hookProvider } from './hook-provider.js';
 import type { LanguageModelLike, ModelCall } from './model.js';
+import type { CallSettings } from './types.js';
 import { collect, promptOf, Recorder, rejection } from './recorder.test.helper.js';
 
 const apiKey = 'made-up-key';
@@ -138,3 +139,51 @@ describe.each(Object.keys(makers))('%s', (name) => {
     expect([simulator.requests().length, geminiIds.length]).toEqual([before, 0]);
   });
 });
+
+/** The effort as each provider's protocol says it. */
+const effortOf: Readonly<Record<string, (body: Record<string, Record<string, unknown>>) => unknown>> = {
+  'openai chat': (body) => body['reasoning_effort'],
+  'openai responses': (body) => body['reasoning']?.['effort'],
+  anthropic: (body) => body['output_config']?.['effort'],
+  'openai-compatible': (body) => body['reasoning_effort'],
+  google: (body) => (body['generationConfig']?.['thinkingConfig'] as Record<string, unknown>)?.['thinkingLevel'],
+};
+
+describe.each(Object.keys(makers))('the effort of %s', (name) => {
+  const sent = async (settings: CallSettings): Promise<unknown> => {
+    let body = '{}';
+    const listen: Fetch = async (_input, init) => {
+      body = init?.body as string;
+      throw new TypeError('nothing leaves this test');
+    };
+    const make = (fetch: Fetch) => ({ model: () => thinking(name, fetch) });
+    const model = hookModel(hookProvider(make, { fetch: listen }).model(), recorder);
+    await rejection(collect(model.stream({ prompt: promptOf('hi'), settings })));
+    return effortOf[name.slice(3)]?.(JSON.parse(body) as Record<string, Record<string, unknown>>);
+  };
+
+  test('is said in the words of its provider, and is part of the frozen request', async () => {
+    expect(await sent({ effort: 'high' })).toBe('high');
+    expect(await sent({ effort: 'low' })).toBe('low');
+    expect(await sent({})).toBeUndefined();
+    expect(recorder.requests[0]?.settings.effort).toBe('high');
+    expect(new Set(recorder.requests.map((request) => request.hash)).size).toBe(3);
+  });
+});
+
+/** A model that thinks: providers leave the effort out for those that do not. */
+function thinking(name: string, fetch: Fetch): LanguageModelLike {
+  const of: Readonly<Record<string, (fetch: Fetch) => LanguageModelLike>> = {
+    'v2 openai chat': (own) => createOpenAIV2({ apiKey, fetch: own }).chat('gpt-5'),
+    'v2 openai responses': (own) => createOpenAIV2({ apiKey, fetch: own }).responses('gpt-5'),
+    'v2 anthropic': (own) => createAnthropicV2({ apiKey, fetch: own })('claude-opus-4-5'),
+    'v3 openai chat': (own) => createOpenAI({ apiKey, fetch: own }).chat('gpt-5'),
+    'v3 openai responses': (own) => createOpenAI({ apiKey, fetch: own }).responses('gpt-5'),
+    'v3 anthropic': (own) => createAnthropic({ apiKey, fetch: own })('claude-opus-4-5'),
+    'v4 openai chat': (own) => createOpenAIV4({ apiKey, fetch: own }).chat('gpt-5'),
+    'v4 openai responses': (own) => createOpenAIV4({ apiKey, fetch: own }).responses('gpt-5'),
+    'v4 anthropic': (own) => createAnthropicV4({ apiKey, fetch: own })('claude-opus-4-6'),
+    'v4 google': (own) => createGoogleV4({ apiKey, fetch: own })('gemini-3-pro-preview'),
+  };
+  return (of[name] ?? (makers[name] as (fetch: Fetch) => LanguageModelLike))(fetch);
+}

@@ -1,7 +1,6 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3Content, LanguageModelV3Message } from '@ai-sdk/provider';
 import type { ProviderError } from './errors.js';
 import type { FailFacts, Usage } from './fail-facts.js';
-
 import type { HookName } from './hook-name.js';
 
 export type { FailFacts, HookName, Usage };
@@ -15,11 +14,17 @@ export type ContentPart = LanguageModelV3Content;
 /** A tool as the provider is told of it. */
 export type ToolDefinition = NonNullable<LanguageModelV3CallOptions['tools']>[number];
 
+/** How much a model may think before it answers, in the words of no provider; one that has fewer steps takes the next. */
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
 /** The settings of a call, all of AI SDK's except prompt, tools, signal and headers. */
 export type CallSettings = Omit<
   LanguageModelV3CallOptions,
   'prompt' | 'tools' | 'abortSignal' | 'headers' | 'includeRawChunks'
->;
+> & {
+  /** @default the provider's own */
+  readonly effort?: Effort;
+};
 
 /** Why the model stopped. `other` and `interrupted` and `error` are never complete answers. */
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'interrupted' | 'other';
@@ -38,6 +43,15 @@ export interface HistoryEntry {
   readonly keep?: number;
 }
 
+/** What is spent of a budget and what is left of it, as whoever keeps it tells. Null: no limit, or not known. */
+export interface Budget {
+  readonly spentTokens: number | null;
+  readonly remainingTokens: number | null;
+  readonly spentCostMicros: number | null;
+  readonly remainingCostMicros: number | null;
+  readonly remainingRequests: number | null;
+}
+
 /** Facts about a call that only the loop around it knows. */
 export interface CallFacts {
   /** Number of the turn within its run, from 1. Retries of a turn keep its number. @default 0 */
@@ -50,6 +64,8 @@ export interface CallFacts {
   readonly entries?: readonly HistoryEntry[];
   /** What the request is for, if not a turn of a loop: a compaction, a title ... @default 'turn' */
   readonly purpose?: string;
+  /** How the budget stood before this request. */
+  readonly budget?: Budget;
 }
 
 /** A request as it will leave: frozen before `prepare`, the same object until its end. */
@@ -69,6 +85,7 @@ export interface FrozenRequest {
   readonly entries: readonly HistoryEntry[];
   readonly purpose: string;
   readonly retryOf?: string;
+  readonly budget?: Budget;
 }
 
 /** What `prepare` hands back; `id` is turn id, ledger request id and `x-client-request-id` in one. */
