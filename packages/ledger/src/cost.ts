@@ -6,13 +6,13 @@ import type { CostOfRequest } from './settle.js';
 const tokensOfRate = 1_000_000n;
 
 export interface CostOptions {
-  /** The request went through the provider's batch service. @default false */
-  readonly batch?: boolean;
+  /** The tier that served the request, as `batch`. @default the usage's own, else the standard one */
+  readonly tier?: string;
 }
 
 /**
  * The cost of a usage in millionths of a dollar, each token at its own rate, rounded up once at the end.
- * @returns null if the model, one of the rates that the usage needs, or the fee of a tool that was called is unknown; never 0 for lack of a price
+ * @returns null if the model, one of the rates that the usage needs, its tier, or the fee of a tool that was called is unknown; never 0 for lack of a price
  */
 export function costOfUsage(book: PriceBook, model: string, usage: Usage, options: CostOptions = {}): number | null {
   const price = priceOf(book, model);
@@ -23,20 +23,27 @@ export function costOfUsage(book: PriceBook, model: string, usage: Usage, option
 }
 
 /** In micros times a million. */
-function costOfTokens(price: ModelPrice, usage: Usage, { batch = false }: CostOptions): bigint | null {
+function costOfTokens(price: ModelPrice, usage: Usage, { tier = usage.serviceTier }: CostOptions): bigint | null {
   const rates = ratesOf(price, usage);
   const oneHour = Math.min(usage.cacheWrite1hTokens ?? 0, usage.cacheWriteTokens);
   const fiveMinutes = usage.cacheWriteTokens - oneHour;
   if (fiveMinutes > 0 && rates.cacheWrite === undefined) return null;
   if (oneHour > 0 && rates.cacheWrite1h === undefined) return null;
-  if (batch && price.batchPercent === undefined) return null;
+  const percent = percentOfTier(price, tier);
+  if (percent === null) return null;
   const sum =
     product(usage.inputTokens, rates.input) +
     product(usage.cacheReadTokens, rates.cacheRead ?? rates.input) +
     product(fiveMinutes, rates.cacheWrite ?? 0) +
     product(oneHour, rates.cacheWrite1h ?? 0) +
     product(usage.outputTokens, rates.output);
-  return batch ? (sum * BigInt(price.batchPercent ?? 100) + 99n) / 100n : sum;
+  return (sum * BigInt(percent) + 99n) / 100n;
+}
+
+/** What a tier costs in percent of the rates; null if that is unknown. @param tier undefined: the standard one */
+export function percentOfTier({ tierPercents = {} }: ModelPrice, tier: string | undefined): number | null {
+  if (tier === undefined) return 100;
+  return Object.hasOwn(tierPercents, tier) ? (tierPercents[tier] ?? null) : null;
 }
 
 function ratesOf({ rates, longContext }: ModelPrice, usage: Usage): Rates {

@@ -99,12 +99,39 @@ it('prices by tier, rounds up once, and answers null for a rate that it does not
   expect(costOfUsage(defaultPriceBook, haiku, usage)).toBe(10_500);
   expect(costOfUsage(defaultPriceBook, haiku, { ...usage, inputTokens: 100_001 })).toBe(Math.ceil(50_000.5 + 2_500));
   expect(costOfUsage(defaultPriceBook, 'simulated:any', { ...used(0), inputTokens: 1 })).toBe(1);
-  expect(costOfUsage(defaultPriceBook, 'anthropic:claude-opus-5', used(1_000_000), { batch: true })).toBe(12_500_000);
-  expect(costOfUsage(defaultPriceBook, haiku, used(1), { batch: true })).toBeNull();
+  expect(costOfUsage(defaultPriceBook, 'anthropic:claude-opus-5', used(1_000_000), { tier: 'batch' })).toBe(12_500_000);
+  expect(costOfUsage(defaultPriceBook, haiku, used(1), { tier: 'batch' })).toBeNull();
   expect(costOfUsage(defaultPriceBook, 'openai:gpt-5-mini', { ...used(1), cacheWriteTokens: 5 })).toBeNull();
   expect(costOfUsage(defaultPriceBook, 'anthropic:claude-opus-4.1', used(1))).toBeNull();
   const oneHour = { ...used(0), cacheWriteTokens: 3_000_000, cacheWrite1hTokens: 1_000_000 };
   expect(costOfUsage(defaultPriceBook, 'anthropic:claude-opus-4-8', oneHour)).toBe(2 * 6_250_000 + 10_000_000);
+});
+
+it('prices an answer by the tier that served it, holds for the tier that is asked for, and knows no price for another', () => {
+  const source = { address: 'made up', readOn: '2026-11-30' };
+  const rates = { input: 1_000_000, output: 2_000_000 };
+  const prices = parsePriceBook({
+    version: '1',
+    models: { 'a:b': { rates, tierPercents: { priority: 175, batch: 50 }, source } },
+  });
+  const usage = used(1_001);
+  expect(costOfUsage(prices, 'a:b', usage)).toBe(2_002);
+  expect(costOfUsage(prices, 'a:b', { ...usage, serviceTier: 'priority' })).toBe(Math.ceil(2_002 * 1.75));
+  expect(costOfUsage(prices, 'a:b', { ...usage, serviceTier: 'batch' })).toBe(1_001);
+  for (const serviceTier of ['flex', 'constructor']) {
+    expect(costOfUsage(prices, 'a:b', { ...usage, serviceTier })).toBeNull();
+  }
+  const request = { model: 'a:b', prompt: [], settings: { maxOutputTokens: 1_001 } };
+  const heldFor = (asked: object): number | null => estimateRequest({ ...request, ...asked }, { prices }).costMicros;
+  expect(heldFor({})).toBe(2_002);
+  expect(heldFor({ serviceTier: 'batch' })).toBe(2_002);
+  expect(heldFor({ serviceTier: 'priority' })).toBe(Math.ceil(2_002 * 1.75));
+  expect(heldFor({ serviceTier: 'flex' })).toBeNull();
+  const settings = { ...request.settings, providerOptions: { openai: { serviceTier: 'priority' } } };
+  expect(heldFor({ settings })).toBe(Math.ceil(2_002 * 1.75));
+  expect(() =>
+    parsePriceBook({ version: '1', models: { 'a:b': { rates, tierPercents: { batch: 0.5 }, source } } }),
+  ).toThrow(expect.objectContaining({ code: 'invalid_input' }));
 });
 
 it('gives the source and the day of every price, and knows aliases and the interfaces of a provider', () => {

@@ -1,5 +1,5 @@
-import type { FrozenRequest } from '@stint/provider-hooks';
-import { feeOf } from './cost.js';
+import { type FrozenRequest, serviceTierAmong } from '@stint/provider-hooks';
+import { feeOf, percentOfTier } from './cost.js';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
 import { messageTokens, type PartRules, partRulesOf } from './message-tokens.js';
@@ -12,7 +12,10 @@ const defaultToolCalls = 5;
 
 /** What an estimate reads of a request; a `FrozenRequest` of provider-hooks is one. */
 export type EstimatedRequest = Pick<FrozenRequest, 'model' | 'prompt'> &
-  Partial<Pick<FrozenRequest, 'tools' | 'settings'>>;
+  Partial<Pick<FrozenRequest, 'tools' | 'settings'>> & {
+    /** The tier that is asked for. @default what `settings.providerOptions` asks for, else the standard one */
+    readonly serviceTier?: string;
+  };
 
 export interface EstimateOptions extends Partial<PartRules> {
   /** Prices and output ceilings. Absent: cost null. */
@@ -33,7 +36,7 @@ export interface Estimate {
   readonly tokens: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** null: no price is known for the model, or for a tool that the provider runs. */
+  /** null: no price is known for the model, for the tier that is asked for, or for a tool that the provider runs. */
   readonly costMicros: number | null;
   readonly priceVersion?: string;
 }
@@ -87,7 +90,10 @@ interface Counted {
   readonly options: EstimateOptions;
 }
 
-/** Input at the dearer of its rate and that of a cache write, since the provider decides which it is. */
+/**
+ * Input at the dearer of its rate and that of a cache write, since the provider decides which it is. A dearer tier counts in full, a cheaper
+ * one as the standard one, since the provider may serve by that.
+ */
 function costOfEstimate(
   request: EstimatedRequest,
   price: ModelPrice,
@@ -97,9 +103,11 @@ function costOfEstimate(
   const rates = isLong && price.longContext !== undefined ? price.longContext.rates : price.rates;
   const inputRate = Math.max(rates.input, rates.cacheWrite ?? 0, keepsOneHour(request) ? (rates.cacheWrite1h ?? 0) : 0);
   const fees = feesOfTools(request, price, options.providerToolCalls ?? defaultToolCalls);
-  if (fees === null) return null;
+  const percent = percentOfTier(price, request.serviceTier ?? serviceTierAmong(request.settings?.providerOptions));
+  if (fees === null || percent === null) return null;
   const micros = BigInt(inputTokens) * BigInt(inputRate) + BigInt(outputTokens) * BigInt(rates.output);
-  return checked(Number((micros + 999_999n) / 1_000_000n) + fees, request);
+  const atTier = micros * BigInt(Math.max(100, percent));
+  return checked(Number((atTier + 99_999_999n) / 100_000_000n) + fees, request);
 }
 
 /** Fees of the tools that the provider runs, at the most calls allowed; null if one has no known fee. */

@@ -24,8 +24,8 @@ export interface ModelPrice {
   readonly rates: Rates;
   /** Rates of the whole request when its prompt is longer. */
   readonly longContext?: { readonly abovePromptTokens: number; readonly rates: Rates };
-  /** What a batch request costs, in percent of the rates. Absent: unknown. */
-  readonly batchPercent?: number;
+  /** What other tiers of service cost (`batch`, `priority`, `flex`), in percent of the rates. A tier that is left out is unknown. */
+  readonly tierPercents?: Readonly<Record<string, number>>;
   /** Fees for one call of a tool that the provider runs, by tool, in millionths of a dollar. */
   readonly toolFeesMicros?: Readonly<Record<string, number>>;
   /** The most tokens the model answers with. */
@@ -106,7 +106,8 @@ function checkPrice(model: string, price: ModelPrice): void {
     checkMember(`${model}.longContext.abovePromptTokens`, price.longContext.abovePromptTokens);
     checkRates(`${model}.longContext.rates`, price.longContext.rates);
   }
-  if (price.batchPercent !== undefined) checkMember(`${model}.batchPercent`, price.batchPercent);
+  for (const [tier, percent] of Object.entries(price.tierPercents ?? {}))
+    checkMember(`${model}.tierPercents.${tier}`, percent);
   if (price.maxOutputTokens !== undefined) checkMember(`${model}.maxOutputTokens`, price.maxOutputTokens);
   for (const [tool, fee] of Object.entries(price.toolFeesMicros ?? {}))
     checkMember(`${model}.toolFeesMicros.${tool}`, fee);

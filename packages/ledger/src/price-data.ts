@@ -41,7 +41,7 @@ const anthropicModels: Readonly<Record<string, ModelPrice>> = {
   },
   'anthropic:claude-opus-5': {
     rates: opus5,
-    batchPercent: 50,
+    tierPercents: { batch: 50 },
     maxOutputTokens: 128_000,
     source: { address: 'https://platform.claude.com/docs/about-claude/models/whats-new-opus-5', readOn },
   },
@@ -52,7 +52,7 @@ const anthropicModels: Readonly<Record<string, ModelPrice>> = {
   'anthropic:claude-opus-4-1': anthropic(opus4),
   'anthropic:claude-sonnet-5': {
     rates: rates(2, 10, { read: 0.2, write: 2.5, write1h: 4 }),
-    batchPercent: 50,
+    tierPercents: { batch: 50 },
     maxOutputTokens: 128_000,
     source: { address: 'https://platform.claude.com/docs/zh-CN/models/sonnet-5/overview', readOn },
   },

@@ -1,5 +1,5 @@
 /** Reads the usage, the model and the end of a raw answer while its bytes pass by unchanged. */
-import { type Usage, usageOfRaw } from '@stint/provider-hooks';
+import { mergeRawUsage, rawUsageObject, type Usage, usageOfRaw } from '@stint/provider-hooks';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -52,15 +52,11 @@ export class RawAnswerReader {
 
   #readFields(event: Fields): void {
     const inner = fieldsOf(event.message) ?? fieldsOf(event.response) ?? event;
-    const usage = fieldsOf(event.usage) ?? fieldsOf(inner.usage);
-    if (usage !== undefined) this.#usage = { ...this.#usage, ...withoutNulls(usage) };
+    const usage = rawUsageObject(event);
+    if (usage !== undefined) this.#usage = mergeRawUsage(this.#usage, usage);
     if (typeof inner.model === 'string') this.#model = inner.model;
     if (endTypes.has(event.type)) this.#complete = true;
   }
-}
-
-function withoutNulls(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
 function parseFields(text: string): Fields | undefined {

@@ -1,5 +1,5 @@
 /** What a raw OpenAI- or Anthropic-shaped request asks for, as far as an estimate needs it. */
-import type { PromptMessage, ToolDefinition } from '@stint/provider-hooks';
+import { type PromptMessage, serviceTierOf, type ToolDefinition } from '@stint/provider-hooks';
 import type { EstimatedRequest } from './estimate.js';
 import { isCount } from './integers.js';
 
@@ -19,11 +19,13 @@ export function estimatedRequestOf(body: unknown, provider: string): EstimatedRe
   const fields = fieldsOf(body);
   if (typeof fields?.model !== 'string') return undefined;
   const maxOutputTokens = outputOf(fields);
+  const serviceTier = serviceTierOf(fields.service_tier);
   return {
     model: `${provider}:${fields.model}`,
     prompt: [messageOf([fields.system, fields.instructions, fields.messages, fields.input, functionsOf(fields)])],
     tools: providerTools(fields.tools),
     settings: maxOutputTokens === undefined ? {} : { maxOutputTokens },
+    ...(serviceTier === undefined ? {} : { serviceTier }),
   };
 }
 

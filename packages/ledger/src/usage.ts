@@ -1,6 +1,7 @@
 import type { Usage } from '@stint/provider-hooks';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
+import { isWord } from './names.js';
 import { parseJson } from './stored-json.js';
 import type { TokenAccounting } from './types.js';
 
@@ -19,6 +20,8 @@ export function checkUsage(usage: Usage): void {
   if (usage.cacheWrite1hTokens !== undefined) checkFigure('usage.cacheWrite1hTokens', usage.cacheWrite1hTokens);
   for (const [tool, calls] of Object.entries(usage.providerToolCalls ?? {}))
     checkFigure(`usage.providerToolCalls.${tool}`, calls);
+  if (usage.serviceTier === undefined || (typeof usage.serviceTier === 'string' && isWord(usage.serviceTier))) return;
+  throw new LedgerError('invalid_usage', 'usage.serviceTier must be a word such as priority. The hold stays open.');
 }
 
 /** @throws LedgerError `invalid_usage` unless the cost is an integer from 0, null or absent */
@@ -54,6 +57,7 @@ export function isSameUsage(left: Usage | null, right: Usage | null): boolean {
   if (left === null || right === null) return left === right;
   if (parts.some((part) => left[part] !== right[part])) return false;
   if ((left.cacheWrite1hTokens ?? 0) !== (right.cacheWrite1hTokens ?? 0)) return false;
+  if (left.serviceTier !== right.serviceTier) return false;
   const leftCalls = left.providerToolCalls ?? {};
   const rightCalls = right.providerToolCalls ?? {};
   const tools = new Set([...Object.keys(leftCalls), ...Object.keys(rightCalls)]);
@@ -68,23 +72,33 @@ type PackedUsage = readonly [
   number,
   number,
   (number | null)?,
-  Readonly<Record<string, number>>?,
+  (Readonly<Record<string, number>> | null)?,
+  string?,
 ];
 
-/** Usage as a row keeps it: a list of input, output, cache read, cache write, reasoning, total, cache write 1 h, tool calls. */
+/** Usage as a row keeps it: a list of input, output, cache read, cache write, reasoning, total, cache write 1 h, tool calls, tier. */
 export function packUsage(usage: Usage | null): string | null {
   if (usage === null) return null;
   const packed: unknown[] = parts.map((part) => usage[part]);
-  const { cacheWrite1hTokens, providerToolCalls } = usage;
-  if (cacheWrite1hTokens !== undefined || providerToolCalls !== undefined) packed.push(cacheWrite1hTokens ?? null);
-  if (providerToolCalls !== undefined) packed.push(providerToolCalls);
+  const extras = [usage.cacheWrite1hTokens, usage.providerToolCalls, usage.serviceTier];
+  const last = extras.findLastIndex((extra) => extra !== undefined);
+  for (const extra of extras.slice(0, last + 1)) packed.push(extra ?? null);
   return JSON.stringify(packed);
 }
 
 export function unpackUsage(text: string | null): Usage | null {
   if (text === null) return null;
-  const [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, totalTokens, oneHour, calls] =
-    parseJson<PackedUsage>(text);
+  const [
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens,
+    totalTokens,
+    oneHour,
+    calls,
+    tier,
+  ] = parseJson<PackedUsage>(text);
   return {
     inputTokens,
     outputTokens,
@@ -93,6 +107,7 @@ export function unpackUsage(text: string | null): Usage | null {
     reasoningTokens,
     totalTokens,
     ...(typeof oneHour === 'number' ? { cacheWrite1hTokens: oneHour } : {}),
-    ...(calls === undefined ? {} : { providerToolCalls: calls }),
+    ...(calls == null ? {} : { providerToolCalls: calls }),
+    ...(tier === undefined ? {} : { serviceTier: tier }),
   };
 }

@@ -17,6 +17,8 @@ export interface Usage {
   readonly totalTokens: number;
   /** Calls of tools that the provider ran itself, by its name for them. */
   readonly providerToolCalls?: Readonly<Record<string, number>>;
+  /** The tier that served the request (`priority`, `batch`, `flex`), in lower case; absent for the standard one, or where none is told. */
+  readonly serviceTier?: string;
 }
 
 /** What is known of a request that brought no complete answer. Facts of the transport, not guesses. */

@@ -12,7 +12,8 @@ export { redact } from './normal-error.js';
 export type { PastAnswer, PastAnswers, PastRequest } from './past-answer.js';
 export { recheckCall } from './recheck-call.js';
 export { retryAfterMs } from './retry-after.js';
-export { usageOfRaw } from './raw-usage.js';
+export { mergeRawUsage, rawUsageObject, usageOfRaw } from './raw-usage.js';
+export { serviceTierAmong, serviceTierOf } from './service-tier.js';
 export { usageOfResult } from './usage.js';
 export type {
   Budget,

@@ -1,3 +1,4 @@
+import { serviceTierOf } from './service-tier.js';
 import { usageOf } from './token-counts.js';
 import type { Usage } from './types.js';
 
@@ -5,13 +6,16 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The usage object inside a provider's own body or stream event: Anthropic (message, message_start, message_delta),
- * OpenAI chat, OpenAI responses (body or its `response.*` events), Google. Undefined if it holds none.
+ * OpenAI chat, OpenAI responses (body or its `response.*` events), Google. Undefined if it holds none. OpenAI's tier, which stands
+ * beside it, is put in.
  */
 export function rawUsageObject(body: unknown): Fields | undefined {
   const top = fieldsOf(body);
   if (top === undefined) return undefined;
   const holder = fieldsOf(top['message']) ?? fieldsOf(top['response']) ?? top;
-  return fieldsOf(top['usage']) ?? fieldsOf(holder['usage']) ?? fieldsOf(top['usageMetadata']);
+  const usage = fieldsOf(top['usage']) ?? fieldsOf(holder['usage']) ?? fieldsOf(top['usageMetadata']);
+  const tier = holder['service_tier'] ?? top['service_tier'];
+  return usage === undefined || typeof tier !== 'string' ? usage : { ...usage, service_tier: tier };
 }
 
 /**
@@ -26,7 +30,12 @@ export function mergeRawUsage(earlier: Fields | undefined, later: Fields): Field
 /** The usage that a provider's usage object tells, whichever dialect it is in; null if it is none of them. */
 export function usageOfRaw(raw: unknown): Usage | null {
   const fields = fieldsOf(raw);
-  if (fields === undefined) return null;
+  const usage = fields === undefined ? null : usageOfFields(fields);
+  const serviceTier = serviceTierOf(fields?.['service_tier']);
+  return usage === null || serviceTier === undefined ? usage : { ...usage, serviceTier };
+}
+
+function usageOfFields(fields: Fields): Usage | null {
   if ('promptTokenCount' in fields || 'candidatesTokenCount' in fields) return usageOfGoogle(fields);
   if ('prompt_tokens' in fields || 'completion_tokens' in fields) return usageOfOpenAi(fields, 'prompt', 'completion');
   if ('input_tokens_details' in fields || 'total_tokens' in fields) return usageOfOpenAi(fields, 'input', 'output');
@@ -34,18 +43,27 @@ export function usageOfRaw(raw: unknown): Usage | null {
   return null;
 }
 
-/** OpenAI, chat and responses: the prompt count includes cached tokens, the answer's includes reasoning. */
+/**
+ * OpenAI, chat and responses: the prompt count includes cached tokens, the answer's includes reasoning. Servers that are compatible may
+ * break either rule, which their total shows: what it has beyond both counts is the cached tokens if it is as many, else answer (xAI and
+ * Gemini leave reasoning out).
+ */
 function usageOfOpenAi(fields: Fields, prompt: 'prompt' | 'input', answer: 'completion' | 'output'): Usage | null {
   const promptDetails = fieldsOf(fields[`${prompt}_tokens_details`]) ?? {};
   const answerDetails = fieldsOf(fields[`${answer}_tokens_details`]) ?? {};
-  const cacheRead = count(promptDetails, 'cached_tokens');
+  const cacheRead = count(promptDetails, 'cached_tokens') || count(fields, 'prompt_cache_hit_tokens');
   const cacheWrite = count(promptDetails, 'cache_write_tokens');
+  const cached = cacheRead + cacheWrite;
+  const counts = { prompt: count(fields, `${prompt}_tokens`), answer: count(fields, `${answer}_tokens`) };
+  const beyond = Math.max(0, count(fields, 'total_tokens') - counts.prompt - counts.answer);
+  const excludesCached = beyond > 0 && beyond === cached;
+  const unseen = excludesCached ? 0 : beyond;
   return usageOf({
-    input: withoutCached(count(fields, `${prompt}_tokens`), cacheRead + cacheWrite),
-    output: count(fields, `${answer}_tokens`),
+    input: excludesCached ? counts.prompt : withoutCached(counts.prompt, cached),
+    output: counts.answer + unseen,
     cacheRead,
     cacheWrite,
-    reasoning: count(answerDetails, 'reasoning_tokens'),
+    reasoning: Math.max(count(answerDetails, 'reasoning_tokens'), unseen),
   });
 }
 

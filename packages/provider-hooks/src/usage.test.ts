@@ -103,6 +103,77 @@ test('one-hour cache writes and calls of tools the provider ran are kept where i
   });
 });
 
+test('answer tokens that a compatible server leaves out of its count are found by its total, once', () => {
+  const xai = {
+    prompt_tokens: 32,
+    completion_tokens: 9,
+    total_tokens: 135,
+    prompt_tokens_details: { cached_tokens: 8 },
+    completion_tokens_details: { reasoning_tokens: 94 },
+  };
+  const expected = { inputTokens: 24, cacheReadTokens: 8, outputTokens: 103, reasoningTokens: 94, totalTokens: 135 };
+  expect(usageOfRaw(xai)).toMatchObject(expected);
+  const gemini = { prompt_tokens: 32, completion_tokens: 9, total_tokens: 135 };
+  expect(usageOfRaw(gemini)).toMatchObject({ inputTokens: 32, outputTokens: 103, totalTokens: 135 });
+  const adapted = { inputTokens: { total: 32, cacheRead: 8 }, outputTokens: { total: 9 }, raw: xai };
+  expect(usageOfResult(adapted, 'xai.chat')).toMatchObject(expected);
+  const within = {
+    prompt_tokens: 32,
+    completion_tokens: 103,
+    total_tokens: 135,
+    completion_tokens_details: { reasoning_tokens: 94 },
+  };
+  expect(usageOfRaw(within)).toMatchObject({ outputTokens: 103, reasoningTokens: 94, totalTokens: 135 });
+});
+
+test('case L13: a compatible server whose prompt count excludes cached tokens is told by its total', () => {
+  const raw = {
+    prompt_tokens: 25,
+    completion_tokens: 10,
+    total_tokens: 1035,
+    prompt_tokens_details: { cached_tokens: 1000 },
+  };
+  expect(usageOfRaw(raw)).toMatchObject({
+    inputTokens: 25,
+    cacheReadTokens: 1000,
+    outputTokens: 10,
+    totalTokens: 1035,
+  });
+  const deepSeek = {
+    prompt_tokens: 1025,
+    completion_tokens: 10,
+    total_tokens: 1035,
+    prompt_cache_hit_tokens: 1000,
+    prompt_cache_miss_tokens: 25,
+  };
+  expect(usageOfRaw(deepSeek)).toMatchObject({
+    inputTokens: 25,
+    cacheReadTokens: 1000,
+    outputTokens: 10,
+    totalTokens: 1035,
+  });
+});
+
+test('the tier that served is kept where it is not the standard one, in every dialect', () => {
+  const openai = { usage: { prompt_tokens: 1, completion_tokens: 1 }, service_tier: 'priority' };
+  expect(usageOfRaw(rawUsageObject(openai))).toMatchObject({ serviceTier: 'priority' });
+  const responses = {
+    type: 'response.completed',
+    response: { usage: { input_tokens: 1, total_tokens: 2 }, service_tier: 'flex' },
+  };
+  expect(usageOfRaw(rawUsageObject(responses))).toMatchObject({ serviceTier: 'flex' });
+  const anthropic = { input_tokens: 1, output_tokens: 1, service_tier: 'batch' };
+  expect(usageOfRaw(anthropic)).toMatchObject({ serviceTier: 'batch' });
+  const nested = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+  expect(usageOfResult({ ...nested, raw: anthropic }, 'anthropic.messages')).toMatchObject({ serviceTier: 'batch' });
+  expect(usageOfResult(nested, 'openai.responses', { openai: { serviceTier: 'priority' } })).toMatchObject({
+    serviceTier: 'priority',
+  });
+  for (const tier of ['default', 'standard', 'auto', 7, '', 'no word']) {
+    expect(usageOfRaw({ ...anthropic, service_tier: tier })).not.toHaveProperty('serviceTier');
+  }
+});
+
 test('what is not told is null, and an impossible count is taken for not told', () => {
   expect(usageOfResult({ inputTokens: { total: undefined }, outputTokens: { total: undefined } }, 'p')).toBeNull();
   expect(usageOfResult({ inputTokens: undefined, outputTokens: undefined }, 'p')).toBeNull();

@@ -1,4 +1,5 @@
 import { usageOfRaw } from './raw-usage.js';
+import { serviceTierAmong } from './service-tier.js';
 import { usageOf } from './token-counts.js';
 import type { Usage } from './types.js';
 
@@ -20,13 +21,15 @@ interface FlatUsage {
 export function usageOfResult(usage: unknown, provider: string, providerMetadata?: unknown): Usage | null {
   if (typeof usage !== 'object' || usage === null) return null;
   const { inputTokens } = usage as { inputTokens?: unknown };
-  if (typeof inputTokens === 'object' && inputTokens !== null) return usageOfNested(usage);
-  return usageOfFlat(usage, provider, providerMetadata);
+  const isNested = typeof inputTokens === 'object' && inputTokens !== null;
+  const told = isNested ? usageOfNested(usage) : usageOfFlat(usage, provider, providerMetadata);
+  const serviceTier = serviceTierAmong(providerMetadata);
+  return told === null || serviceTier === undefined ? told : { ...told, serviceTier };
 }
 
 /**
  * v3 and v4: `total` counts cached tokens too, with every provider. `noCache` is used only where the total cannot hold
- * the cached ones, that is, where a model breaks that rule.
+ * the cached ones, that is, where a model breaks that rule. The provider's own body knows of answer tokens that its adapter left out.
  */
 function usageOfNested(usage: NestedUsage): Usage | null {
   const { inputTokens: input = {}, outputTokens: output = {} } = usage;
@@ -35,14 +38,15 @@ function usageOfNested(usage: NestedUsage): Usage | null {
   const cacheWrite = input.cacheWrite ?? 0;
   const total = input.total ?? (input.noCache ?? 0) + cacheRead + cacheWrite;
   const cached = cacheRead + cacheWrite;
+  const raw = usageOfRaw(usage.raw);
   const counts = {
     input: total >= cached ? total - cached : (input.noCache ?? total),
-    output: output.total ?? 0,
+    output: Math.max(output.total ?? 0, raw?.outputTokens ?? 0),
     cacheRead,
     cacheWrite,
-    reasoning: output.reasoning ?? 0,
+    reasoning: Math.max(output.reasoning ?? 0, raw?.reasoningTokens ?? 0),
   };
-  return withExtras(usageOf(counts), usageOfRaw(usage.raw));
+  return withExtras(usageOf(counts), raw);
 }
 
 /**
@@ -75,12 +79,13 @@ function anthropicCacheWrite(providerMetadata: unknown): number {
   return typeof metadata?.cacheCreationInputTokens === 'number' ? metadata.cacheCreationInputTokens : 0;
 }
 
-/** What only the provider's own body tells: one-hour cache writes, calls of tools it ran. */
+/** What only the provider's own body tells: one-hour cache writes, calls of tools it ran, the tier. */
 function withExtras(usage: Usage | null, raw: Usage | null): Usage | null {
   if (usage === null || raw === null) return usage;
   return {
     ...usage,
     ...(raw.cacheWrite1hTokens === undefined ? {} : { cacheWrite1hTokens: raw.cacheWrite1hTokens }),
     ...(raw.providerToolCalls === undefined ? {} : { providerToolCalls: raw.providerToolCalls }),
+    ...(raw.serviceTier === undefined ? {} : { serviceTier: raw.serviceTier }),
   };
 }
