@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    /** Tests that say so run beside each other: they wait for processes more than they work. */
+    maxConcurrency: 4,
     globalSetup: ['./browser.setup.ts'],
   },
 });

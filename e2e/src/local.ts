@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { freshDataDirectory, startStint } from './stint.js';
+import { freshDataDirectory, startStint, type StintOptions } from './stint.js';
 
 /** A running `stint local`, with the address it printed. */
 export interface Local extends AsyncDisposable {
@@ -12,8 +12,10 @@ export interface Local extends AsyncDisposable {
 }
 
 /** Starts `stint local` on a free port and waits until it has printed its address. */
-export async function startLocal(words: readonly string[] = [], dataDirectory = freshDataDirectory()): Promise<Local> {
+export async function startLocal(words: readonly string[] = [], options: Partial<StintOptions> = {}): Promise<Local> {
+  const { dataDirectory = freshDataDirectory() } = options;
   const { child, ended, stdout, stderr } = startStint(['local', '--port', '0', '--no-open', ...words], {
+    ...options,
     dataDirectory,
   });
   const address = /https?:\/\/127\.0\.0\.1:\d+\/#ticket=\S+/;

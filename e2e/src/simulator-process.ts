@@ -17,10 +17,18 @@ export interface SimulatorProcess extends AsyncDisposable {
   served(): readonly ServedRequest[];
 }
 
+/** The scenario whose answers can be watched. */
+export const briskScenario = fileURLToPath(new URL('brisk-scenario.mjs', import.meta.url));
+
+/**
+ * Starts one; it ends with whoever started it, also when that is killed.
+ *
+ * @param scenario name of a built-in one, or path of a module
+ */
 export async function startSimulatorProcess(scenario = 'default'): Promise<SimulatorProcess> {
   const log = join(mkdtempSync(join(tmpdir(), 'stint-simulator-')), 'served.jsonl');
-  const child = spawn(process.execPath, [servePath, '--scenario', scenario, '--log', log, '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawn(process.execPath, [servePath, '--scenario', scenario, '--log', log, '--port', '0', '--parent'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
   const { url } = JSON.parse(line) as { url: string };
@@ -34,8 +42,9 @@ export async function startSimulatorProcess(scenario = 'default'): Promise<Simul
         .map((text) => JSON.parse(text) as ServedRequest),
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null) return;
-      child.kill('SIGTERM');
-      await once(child, 'exit');
+      const gone = once(child, 'exit');
+      child.stdin.end();
+      await gone;
     },
   };
 }

@@ -3,7 +3,7 @@ import { type BuggyRepository, type BugFamily, makeBuggyRepository } from './bug
 import type { Random } from './random.js';
 import { readStore } from './read-store.js';
 import type { SimulatorProcess } from './simulator-process.js';
-import { documentOf, freshDataDirectory, type StintOptions, stint } from './stint.js';
+import { freshDataDirectory, type StintOptions } from './stint.js';
 
 /** One drawn piece of work: a repository to mend and a fresh data directory. */
 export interface Work {
@@ -45,9 +45,9 @@ export const ledgerRows = ({ options }: Work): Promise<readonly LedgerRow[]> =>
 
 /** The id of the only item. */
 export async function onlyItem({ options }: Work): Promise<string> {
-  const ended = await stint(['list', '--json'], options);
-  expect(ended.code, ended.stderr).toBe(0);
-  return documentOf<{ id: string }>(ended).id;
+  const items = await readStore<{ id: string }>(options.dataDirectory, 'SELECT id FROM work_items');
+  expect(items).toHaveLength(1);
+  return items[0]?.id ?? '';
 }
 
 /** No request may reach the endpoint twice under one turn id, and every one that did is booked. */

@@ -76,7 +76,7 @@ function admittedUnder(limit: number, rows: readonly LedgerRow[]): number {
 }
 
 describe('a budget that is too small', () => {
-  it('admits exactly the requests of its limit, says which limit, and goes on after extend and resume without paying again', async () => {
+  it.concurrent('admits exactly the requests of its limit, says which limit, and goes on after extend and resume without paying again', async () => {
     const rows = await unlimited();
     const k = new Random(seed + 1).between(2, rows.length - 1);
     await using simulator = await startSimulatorProcess();
@@ -91,7 +91,7 @@ describe('a budget that is too small', () => {
     await expectSameWork(work, rows);
   });
 
-  it('never passes a token limit drawn between two requests', async () => {
+  it.concurrent('never passes a token limit drawn between two requests', async () => {
     const rows = await unlimited();
     const random = new Random(seed + 2);
     const limits = Array.from({ length: 400 }, () => random.between(12_000, 90_000));
@@ -106,7 +106,7 @@ describe('a budget that is too small', () => {
     await expectSameWork(work, rows);
   });
 
-  it('is freed by the command it prints', async () => {
+  it.concurrent('is freed by the command it prints', async () => {
     await using simulator = await startSimulatorProcess();
     const work = draw(simulator);
     const stopped = await stint(runWords(work, '--tokens', '20000'), work.options);
@@ -119,7 +119,7 @@ describe('a budget that is too small', () => {
     expect(simulator.served().length).toBeGreaterThan(2);
   });
 
-  it('denies everything at 0', async () => {
+  it.concurrent('denies everything at 0', async () => {
     await using simulator = await startSimulatorProcess();
     const work = draw(simulator);
     await expectStopped(work, ['--tokens', '0'], 'maxTokens');

@@ -6,18 +6,22 @@ import { bugFamilies, makeBuggyRepository } from '../src/buggy-repository.js';
 import { openBrowser } from '../src/browser.js';
 import { type Local, startLocal } from '../src/local.js';
 import { Random, testSeed } from '../src/random.js';
+import { briskScenario, type SimulatorProcess, startSimulatorProcess } from '../src/simulator-process.js';
 
 const random = new Random(testSeed());
 let browser: Browser;
+let simulator: SimulatorProcess;
 let local: Local;
 
 beforeAll(async () => {
   browser = await openBrowser(inject('browserPath'));
-  local = await startLocal(['--model', 'simulated:slow']);
+  simulator = await startSimulatorProcess(briskScenario);
+  local = await startLocal(['--model', 'openai:default'], { environment: simulator.environment });
 });
 afterAll(async () => {
   await browser.close();
   await local[Symbol.asyncDispose]();
+  await simulator[Symbol.asyncDispose]();
 });
 
 /** Notes every figure an element shows from now on, in the page itself, so that none is missed between two looks. */

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -17,23 +18,21 @@ const runIn = (repository: BuggyRepository, options: StintOptions, model: string
     options,
   );
 
-const nodeTestPasses = (directory: string): boolean => {
-  try {
-    execFileSync(process.execPath, ['--test'], { cwd: directory, env: cleanEnvironment(), stdio: 'pipe' });
-    return true;
-  } catch {
-    return false; // a failing test suite leaves with a code, which is what is asked here
-  }
-};
+async function nodeTestPasses(directory: string): Promise<boolean> {
+  const child = spawn(process.execPath, ['--test'], { cwd: directory, env: cleanEnvironment(), stdio: 'ignore' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code === 0; // a failing test suite leaves with a code, which is what is asked here
+}
 
-function expectRepaired(repository: BuggyRepository): void {
+async function expectRepaired(repository: BuggyRepository): Promise<void> {
   expect(readFileSync(join(repository.directory, repository.sourcePath), 'utf8')).toBe(repository.rightSource);
-  expect(nodeTestPasses(repository.directory)).toBe(true);
+  expect(await nodeTestPasses(repository.directory)).toBe(true);
   expect(git(repository.directory, 'status', '--porcelain').trim()).toBe(`M ${repository.sourcePath}`);
 }
 
 describe('stint run on a git repository with a failing test', () => {
-  it.each(Array.from({ length: 20 }, (_, index) => seed + index))(
+  // Each is a chain of processes that mostly wait for each other.
+  it.concurrent.each(Array.from({ length: 20 }, (_, index) => seed + index))(
     'repairs two drawn repositories in one data directory (seed %i)',
     async (drawn) => {
       const random = new Random(drawn);
@@ -41,7 +40,7 @@ describe('stint run on a git repository with a failing test', () => {
       const options = { dataDirectory: freshDataDirectory(), environment: simulator.environment };
       for (const turn of [0, 1]) {
         const repository = makeBuggyRepository(random, bugFamilies[(drawn + turn) % bugFamilies.length] ?? 'operator');
-        expect(nodeTestPasses(repository.directory)).toBe(false);
+        expect(await nodeTestPasses(repository.directory)).toBe(false);
         const ended = await runIn(repository, options, 'openai:drawn');
         expect(ended.code, ended.stderr).toBe(0);
         const document = documentOf(ended);
@@ -50,21 +49,21 @@ describe('stint run on a git repository with a failing test', () => {
         expect(criterion).toMatchObject({ status: 'passed' });
         expect(criterion?.evidenceRunIds.length).toBeGreaterThan(0);
         expect(criterion?.evidence).not.toBe('');
-        expectRepaired(repository);
+        await expectRepaired(repository);
         rmSync(repository.directory, { recursive: true });
       }
       await expectSameCounts(options.dataDirectory, simulator.served());
     },
   );
 
-  it('works the same with the built-in simulated model, without a key or a network', async () => {
+  it.concurrent('works the same with the built-in simulated model, without a key or a network', async () => {
     const repository = makeBuggyRepository(new Random(seed), 'operator');
     const ended = await runIn(repository, { dataDirectory: freshDataDirectory() }, 'simulated');
     expect(ended.code, ended.stderr).toBe(0);
-    expectRepaired(repository);
+    await expectRepaired(repository);
   });
 
-  it('ends stuck and not with 0 when what it would have to read is gone', async () => {
+  it.concurrent('ends stuck and not with 0 when what it would have to read is gone', async () => {
     const repository = makeBuggyRepository(new Random(seed + 1), 'constant');
     rmSync(join(repository.directory, repository.sourcePath));
     const ended = await runIn(repository, { dataDirectory: freshDataDirectory() }, 'simulated');
@@ -72,7 +71,7 @@ describe('stint run on a git repository with a failing test', () => {
     expect(ended.stdout + ended.stderr).toMatch(/stuck/);
   });
 
-  it('answers in text when no directory is given', async () => {
+  it.concurrent('answers in text when no directory is given', async () => {
     const ended = await stint(['run', 'say what a budget is', '--model', 'simulated', '--json'], {
       dataDirectory: freshDataDirectory(),
     });
@@ -80,7 +79,7 @@ describe('stint run on a git repository with a failing test', () => {
     expect(documentOf(ended).finalResult?.outputs).toEqual([expect.objectContaining({ kind: 'response' })]);
   });
 
-  it('prints the result for a person on stdout and the progress on stderr', async () => {
+  it.concurrent('prints the result for a person on stdout and the progress on stderr', async () => {
     const repository = makeBuggyRepository(new Random(seed + 2), 'comparison');
     const ended = await stint(
       ['run', goal, '--accept', 'node --test passes', '--dir', repository.directory, '--model', 'simulated'],

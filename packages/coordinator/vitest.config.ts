@@ -5,6 +5,7 @@ export default defineConfig({
     name: 'coordinator',
     include: ['src/**/*.test.ts'],
     globalSetup: ['@stint/storage/testing/postgres-setup'],
+    maxConcurrency: 4,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -37,7 +37,7 @@ const table: readonly (readonly [string, number, 'unaided' | 'unknown_turn' | 'u
 ];
 
 describe('after kill -9', () => {
-  it.each(table)('at %s (passing %i) the right end is %s', async (point, occurrence, end, more) => {
+  it.concurrent.each(table)('at %s (passing %i) the right end is %s', async (point, occurrence, end, more) => {
     await using bench = await openBench();
     const itemId = await bench.item();
     await serveUntilKilled(bench, point, occurrence);
@@ -55,6 +55,26 @@ describe('after kill -9', () => {
     await expectHonestBooks(bench, itemId);
     expect(bench.simulator.requests().length - undisturbed).toBe(more);
   });
+
+  it.concurrent.each([
+    ['turn:answered', 1],
+    ['turn:streaming', 3],
+    ['turn:answered', 4],
+  ] as const)(
+    'at %s (passing %i) an answer that its provider kept is used unaided, and not paid again',
+    async (point, occurrence) => {
+      await using bench = await openBench({ keepsAnswers: true });
+      const itemId = await bench.item();
+      await serveUntilKilled(bench, point, occurrence, true);
+      const records = await serveOn(bench, itemId);
+      expect(records.item.status, JSON.stringify(summary(records))).toBe('done');
+      expect(readFileSync(bench.bug.file, 'utf8')).toContain(bench.bug.right);
+      await expectHonestBooks(bench, itemId);
+      expect(bench.simulator.requests()).toHaveLength(undisturbed);
+      const turns = await bench.turns(itemId);
+      expect(turns.map((turn) => turn.resolution?.by).filter((by) => by !== undefined)).toEqual(['provider']);
+    },
+  );
 
   it('in a deliver Action whose only effects are journaled goes on unaided, without paying again', async () => {
     await using bench = await openBench();
