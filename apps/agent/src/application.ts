@@ -149,6 +149,7 @@ class ComposedApplication implements Application {
       machine: hostname(),
       toolEnvironment: environment,
       resolveModel: ({ item }) => models.open(item.model),
+      pastAnswersOf: (model) => models.pastAnswersOf(model),
       log: ({ level, message, errorCode, errorMessage }) => {
         if (level === 'error' || level === 'warn') note([message, errorCode, errorMessage].filter(Boolean).join(': '));
       },

@@ -1,5 +1,5 @@
 import type { Settings } from '@stint/contracts';
-import type { LanguageModelLike } from '@stint/provider-hooks';
+import type { LanguageModelLike, PastAnswers } from '@stint/provider-hooks';
 import type { Simulator } from '@stint/simulator';
 import { usageFailure } from './failure.js';
 
@@ -110,6 +110,19 @@ export class Models implements AsyncDisposable {
         `The model ${wanted ?? '(none)'} cannot be used here: ${entry ? `${entry.key} is not set` : 'its provider is not known'}. ${howToChoose}`,
       );
     return await entry.open(model, this.#environment);
+  }
+
+  /**
+   * Answers that a provider keeps, so that one which a crash lost need not be paid for again: OpenAI's, of its own address.
+   * @param model as a request names it, `openai.responses:<model>`
+   */
+  pastAnswersOf(model: string): PastAnswers | null {
+    const apiKey = this.#environment['OPENAI_API_KEY'];
+    if (!model.startsWith('openai.responses:') || !apiKey || has(this.#environment, 'OPENAI_BASE_URL')) return null;
+    return async (request, signal) => {
+      const { openaiPastAnswers } = await import('@stint/provider-hooks/openai');
+      return await openaiPastAnswers({ apiKey })(request, signal);
+    };
   }
 
   /** Models and keys for the settings page: present or missing, never a value. */

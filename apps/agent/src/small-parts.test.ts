@@ -159,3 +159,21 @@ describe('the command that frees a stopped budget', () => {
     expect(budgetRemedy('i', above)).toBeNull();
   });
 });
+
+describe('answers that a provider keeps', () => {
+  const openai = 'openai.responses:some-model';
+  it.each([
+    ['by the key of OpenAI', { OPENAI_API_KEY: 'made-up' }, openai, true],
+    ['not without a key', {}, openai, false],
+    [
+      'not of another server, which may speak the protocol and keep nothing',
+      { OPENAI_API_KEY: 'made-up', OPENAI_BASE_URL: 'http://127.0.0.1:9' },
+      openai,
+      false,
+    ],
+    ['not of a provider that has no such answers', { OPENAI_API_KEY: 'made-up' }, 'anthropic.messages:m', false],
+  ])('are asked for %s', async (_, environment, model, asked) => {
+    await using models = new Models(environment);
+    expect(models.pastAnswersOf(model) !== null).toBe(asked);
+  });
+});

@@ -5,7 +5,7 @@
  * 2. A moved revision is answered with `stale`, not thrown.
  * 3. Nothing here is reachable by a model or a tool; limits are raised nowhere else.
  */
-import { readTurn, resolveOperation, resolveTurn, type TurnOwner, type TurnRecord } from '@stint/journal';
+import { readTurn, resolveOperation, resolveTurn, type TurnRecord } from '@stint/journal';
 import {
   type Actor,
   type ChangeResult,
@@ -29,30 +29,24 @@ import {
   answerQuestion,
   cancelItem,
   type CommandResult,
-  continueAction,
   createWorkItem,
   type CreateWorkItemInput,
-  getCoordinatorTurn,
-  getRun,
   type ItemCommand,
-  lockAction,
   lockItem,
   noteEvent,
   pauseItem,
   postMessage,
   type PostMessageInput,
   requestStart,
-  resolveCoordinatorTurn,
   resumeItem,
   retryAction,
   type RetryActionInput,
-  type Run,
   wakeItem,
 } from '@stint/work-items';
 import { personStops } from './budget-stop.js';
 import { CoordinatorError } from './errors.js';
+import { goOnFrom, placeOf } from './go-on.js';
 import { type Pricing, pricingBy } from './pricing.js';
-import { unknownsOfRun } from './unknowns.js';
 import { accountOf } from './account.js';
 
 /** Limits of a new item where the person gives none. Source: the defaults of the ledger's documentation. */
@@ -275,32 +269,4 @@ function* billedOf({ turn, finding, pricing }: Billed): Transaction<ReconcileInp
   if (typeof cost !== 'function') return { usage, costMicros: cost ?? null };
   const request = yield* readRequest(turn.id);
   return { usage, costMicros: request === undefined ? null : cost(request, usage) };
-}
-
-/** Where a turn belongs; item and Action are locked, since the account comes after them. */
-interface Place {
-  readonly itemId: string;
-  /** Null for a Coordinator turn. */
-  readonly run: Run | null;
-}
-
-function* placeOf(ctx: Context, owner: TurnOwner): Transaction<Place> {
-  const run = owner.kind === 'run' ? yield* getRun(ctx, owner.id) : undefined;
-  const turn = owner.kind === 'coordinator' ? yield* getCoordinatorTurn(ctx, owner.id) : undefined;
-  const itemId = run?.itemId ?? turn?.itemId;
-  if (itemId === undefined)
-    throw new CoordinatorError('not_found', `Nothing is known of ${owner.kind} ${owner.id}, to which this belongs.`);
-  yield* lockItem(ctx, itemId);
-  if (run !== undefined) yield* lockAction(ctx, itemId, run.actionId);
-  return { itemId, run: run ?? null };
-}
-
-/** Lets whoever waited for this go on, once nothing of it is unknown any longer. */
-function* goOnFrom(ctx: Context, turn: TurnRecord, { itemId, run }: Place): Transaction<void> {
-  if (run === null) {
-    yield* resolveCoordinatorTurn(ctx, { itemId, coordinatorTurnId: turn.owner.id, turnId: turn.id });
-    return;
-  }
-  const { actionId } = run;
-  yield* continueAction(ctx, { itemId, actionId, unresolved: yield* unknownsOfRun(ctx, run) });
 }

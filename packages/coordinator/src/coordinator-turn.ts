@@ -166,11 +166,12 @@ async function ask(services: Services, { opening, dialogue, signal }: Turn): Pro
 }
 
 async function modelOf(services: Services, { item, fence }: Opening): Promise<HookedModel> {
-  const { db, gate, pricing } = services;
+  const { db, gate, pricing, pastAnswersOf } = services;
   const hooks = createTurnHooks({
     db,
     gate,
     pricing,
+    pastAnswersOf,
     owner: { kind: 'coordinator', id: fence.turnId },
     fence: (ctx) => checkCoordinatorFence(ctx, fence),
     budget: { account: accountOf(item.id), kind: 'coordinator', driver: driverOf(item.id) },

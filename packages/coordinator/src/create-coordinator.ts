@@ -36,14 +36,15 @@ export interface Coordinator extends AsyncDisposable {
  */
 export function createCoordinator(options: CoordinatorOptions): Coordinator {
   const services = resolveOptions(options, { pricing: pricingBy() });
-  const { db, log } = services;
+  const { db, log, pricing, pastAnswersOf } = services;
+  const pastAnswers = pastAnswersOf && { pastAnswersOf, pricing };
   const state = { running: false };
   const onEnd = (): void => scheduler.wake();
   const turns = mailboxSource(services, onEnd);
   const runs = actionSource(services, onEnd);
   const scheduler = createScheduler({
     sources: [turns, runs],
-    recover: () => recover({ db, log }),
+    recover: () => recover({ db, log, pastAnswers }),
     listen: (listener) => db.listen(workChannel, listener),
     pollMs: services.pollMs,
     sweepMs: services.sweepMs,
@@ -62,7 +63,7 @@ export function createCoordinator(options: CoordinatorOptions): Coordinator {
     stop,
     wake: () => scheduler.wake(),
     idle: () => scheduler.idle(),
-    recover: () => recover({ db, log }),
+    recover: () => recover({ db, log, pastAnswers }),
     status: () => ({ running: state.running, activeRuns: runs.slots.size, activeTurns: turns.slots.size }),
     [Symbol.asyncDispose]: stop,
   };

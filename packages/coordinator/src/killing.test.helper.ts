@@ -15,12 +15,22 @@ export interface ServeOptions {
   /** How often the point is passed before. @default 1 */
   readonly occurrence?: number;
   readonly leaseMs?: number;
+  /** The provider keeps its answers. @default false */
+  readonly keepsAnswers?: boolean;
 }
 
 /** Serves the bench's store in another process; it serves when this resolves. */
 export async function serveElsewhere(bench: Bench, options: ServeOptions = {}): Promise<ChildProcess> {
-  const { point = '', occurrence = 1, leaseMs = 60_000 } = options;
-  const args = [child, bench.folder, bench.simulator.url, point, String(occurrence), String(leaseMs)];
+  const { point = '', occurrence = 1, leaseMs = 60_000, keepsAnswers = false } = options;
+  const args = [
+    child,
+    bench.folder,
+    bench.simulator.url,
+    point,
+    String(occurrence),
+    String(leaseMs),
+    keepsAnswers ? 'keeps' : '',
+  ];
   const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const serving = once(createInterface({ input: server.stdout }), 'line');
   await Promise.race([serving, once(server, 'exit')]);
@@ -46,8 +56,13 @@ export async function putToSleep(server: ChildProcess): Promise<void> {
 }
 
 /** Serves in another process until that kills itself at the n-th passing of the point. */
-export async function serveUntilKilled(bench: Bench, point: string, occurrence: number): Promise<void> {
-  const server = await serveElsewhere(bench, { point, occurrence });
+export async function serveUntilKilled(
+  bench: Bench,
+  point: string,
+  occurrence: number,
+  keepsAnswers = false,
+): Promise<void> {
+  const server = await serveElsewhere(bench, { point, occurrence, keepsAnswers });
   await gone(server);
   const { exitCode, signalCode } = server;
   expect({ exitCode, signalCode }, `the child must die at ${point} #${occurrence}`).toEqual({

@@ -44,6 +44,7 @@ export async function openRun(services: Services, claimed: ClaimedAction): Promi
     owner: { kind: 'run', id: fence.runId },
     fence: (ctx) => checkRunFence(ctx, fence),
     pricing: services.pricing,
+    pastAnswersOf: services.pastAnswersOf,
     budget: budgetOf(claimed),
   });
   const model = hookModel(await services.resolveModel({ item, purpose: 'action' }), hooks);

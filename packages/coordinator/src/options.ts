@@ -4,6 +4,7 @@ import type { Clock, Database, Gate } from '@stint/storage';
 import type { Tool } from '@stint/tools';
 import type { Action, WorkItem } from '@stint/work-items';
 import { maxConcurrentActionsRange, defaultMaxConcurrentActions } from '@stint/work-items';
+import type { PastAnswersOf } from './ask-providers.js';
 import { errorFacts } from './error-facts.js';
 import { CoordinatorError } from './errors.js';
 import type { Pricing } from './pricing.js';
@@ -43,6 +44,8 @@ export interface CoordinatorOptions {
   readonly resolveModel: (request: ModelRequest) => LanguageModelLike | Promise<LanguageModelLike>;
   /** How requests are estimated and priced. @default `pricingBy()`: the ledger's estimate and price book */
   readonly pricing?: Pricing;
+  /** Past answers of providers that keep them: asked after a crash, before a person is. @default none is asked */
+  readonly pastAnswersOf?: PastAnswersOf;
   /** Further tools of an Action; in read mode only read-only ones are offered. @default none */
   readonly tools?: (request: ToolsRequest) => readonly Tool[];
   /** Serve only these items; recovery stays global. @default all */
@@ -74,7 +77,11 @@ export interface CoordinatorOptions {
 
 /** Options with every default filled in. */
 export interface Services
-  extends Omit<CoordinatorOptions, 'itemIds' | 'machine' | 'dataDir' | 'toolEnvironment' | 'retry' | 'limits'> {
+  extends Omit<
+    CoordinatorOptions,
+    'itemIds' | 'machine' | 'dataDir' | 'toolEnvironment' | 'retry' | 'limits' | 'pastAnswersOf'
+  > {
+  readonly pastAnswersOf: PastAnswersOf | undefined;
   readonly pricing: Pricing;
   readonly tools: (request: ToolsRequest) => readonly Tool[];
   readonly itemIds: readonly string[] | undefined;
@@ -99,6 +106,7 @@ export function resolveOptions(options: CoordinatorOptions, defaults: { readonly
   return Object.freeze({
     db: options.db,
     resolveModel: options.resolveModel,
+    pastAnswersOf: options.pastAnswersOf,
     itemIds,
     machine,
     dataDir,

@@ -1,8 +1,8 @@
 /**
  * Recovers what dead processes left, at start and as a sweep while others live.
  *
- * 1. The order is fixed: mailbox claims, process groups, provider turns with their ledger requests, operations, Runs,
- *    ledger reservations, workspace holds. A workspace is free only after what ran in it has ended.
+ * 1. The order is fixed: provider turns with their ledger requests, what providers know of them, mailbox claims, process
+ *    groups, operations, Runs, ledger reservations, workspace holds. A workspace is free only after what ran in it has ended.
  * 2. Each row is recovered in a transaction of its own that looks again: its owner is dead and the row is still current.
  * 3. Two processes may recover at once; the second finds nothing left to do.
  * 4. A row that cannot be recovered is logged and tried again by the next sweep; it keeps only what hangs on it (its Run
@@ -36,13 +36,17 @@ import {
   recoverHold,
   recoverRun,
 } from '@stint/work-items';
+import { askProviders, type PastAnswersOf } from './ask-providers.js';
 import { errorFacts } from './error-facts.js';
 import type { LogLine } from './options.js';
+import type { Pricing } from './pricing.js';
 import { openUnknowns } from './unknowns.js';
 
 export interface RecoverOptions {
   readonly db: Database;
   readonly log: (line: LogLine) => void;
+  /** Answers that providers keep; with prices to settle them. @default nobody is asked */
+  readonly pastAnswers?: { readonly pastAnswersOf: PastAnswersOf; readonly pricing: Pricing } | undefined;
 }
 
 /** How many rows of each kind were recovered. */
@@ -50,6 +54,8 @@ export interface Recovered {
   readonly claims: number;
   readonly processGroups: number;
   readonly turns: number;
+  /** Turns of those that were settled by what their provider knew. */
+  readonly answered: number;
   readonly operations: number;
   readonly runs: number;
   readonly reservations: number;
@@ -59,12 +65,17 @@ export interface Recovered {
 /** Runs every rule once, in order. @throws StoreError when the store is unavailable */
 export async function recover(options: RecoverOptions): Promise<Recovered> {
   await options.db.endDeadProcesses();
+  const lost = await options.db.read(turnRule.find);
+  const turns = await each(options, turnRule);
+  const { db, log, pastAnswers } = options;
+  const answered = pastAnswers && lost.length > 0 ? await askProviders({ db, log, ...pastAnswers }, lost) : 0;
   const claims = await each(options, claimRule);
   const { processGroups, notEnded } = await endDeadGroups(options);
   const recovered: Recovered = {
     claims,
     processGroups,
-    turns: await each(options, turnRule),
+    turns,
+    answered,
     operations: await each(options, operationRule(notEnded)),
     runs: await each(options, runRule),
     reservations: await each(options, reservationRule),

@@ -1,13 +1,14 @@
 /**
  * Serves a bench's store in a process of its own, until it is killed. Arguments: folder, simulator's address, gate point,
- * how often the point (`*`: any point; `sql`: any statement of the store) is passed before the process ends itself there, lease in ms. Prints `ready` when it
+ * how often the point (`*`: any point; `sql`: any statement of the store) is passed before the process ends itself there, lease in ms,
+ * and `keeps` for a provider that keeps its answers. Prints `ready` when it
  * serves. At SIGUSR2 it prints `asleep` and sleeps until SIGCONT, between two turns of its event loop.
  */
 import { writeSync } from 'node:fs';
 import { coordinatorOptions, openStore } from './work-bench.test.helper.js';
 import { createCoordinator } from './create-coordinator.js';
 
-const [folder = '', url = '', point = '', occurrence = '0', leaseMs = '60000'] = process.argv.slice(2);
+const [folder = '', url = '', point = '', occurrence = '0', leaseMs = '60000', keeps = ''] = process.argv.slice(2);
 let left = Number(occurrence);
 
 function gate(reached: string): void {
@@ -22,5 +23,5 @@ process.on('SIGUSR2', () => {
 });
 
 const db = await openStore(folder, { leaseMs: Number(leaseMs), ...(point === 'sql' && { gate }) });
-createCoordinator(coordinatorOptions(db, url, { gate })).start();
+createCoordinator(coordinatorOptions(db, url, { gate, keepsAnswers: keeps === 'keeps' })).start();
 console.log('ready');

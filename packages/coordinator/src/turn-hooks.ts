@@ -11,6 +11,7 @@
 import {
   insertDeniedTurn,
   insertTurn,
+  noteResponseId,
   readTurn,
   recordCancelled,
   recordRefused,
@@ -36,6 +37,7 @@ import type {
   TurnResponse,
 } from '@stint/provider-hooks';
 import type { Context, Database, Gate, Transaction } from '@stint/storage';
+import type { PastAnswersOf } from './ask-providers.js';
 import { causesOf } from './error-causes.js';
 import { CoordinatorError } from './errors.js';
 import { claimLost } from './watch-claim.js';
@@ -66,6 +68,8 @@ export interface TurnHooksOptions {
   readonly fence: (ctx: Context) => Transaction<boolean>;
   /** @default none are bound */
   readonly inputs?: TurnInputs;
+  /** Notes the id under which the provider keeps an answer, for models it answers for. @default none is noted */
+  readonly pastAnswersOf?: PastAnswersOf | undefined;
   /** @default no gate */
   readonly gate?: Gate;
 }
@@ -96,7 +100,7 @@ interface PreparedTurn extends TurnHandle {
 
 /** Hooks for `hookModel` or `hookProvider`. Make one set per Run and per Coordinator turn. */
 export function createTurnHooks(options: TurnHooksOptions): ProviderHooks<PreparedTurn> {
-  const { db, gate = () => undefined } = options;
+  const { db, pastAnswersOf, gate = () => undefined } = options;
   return {
     prepare: async (request) => {
       const hold = options.pricing.estimate(request);
@@ -120,6 +124,11 @@ export function createTurnHooks(options: TurnHooksOptions): ProviderHooks<Prepar
     recheck: async () => {
       if (!(await db.write(options.fence))) throw claimLost();
     },
+    ...(pastAnswersOf && {
+      identified: async ({ id, request }, responseId) => {
+        if (pastAnswersOf(request.model) !== null) await db.write((ctx) => noteResponseId(ctx, id, responseId));
+      },
+    }),
     finish: async (turn, response) => {
       gate('turn:answered');
       const kept = await db.write((ctx) => settle(ctx, options, turn, response));

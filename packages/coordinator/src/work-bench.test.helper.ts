@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { journalMigrations, listTurns, type TurnRecord } from '@stint/journal';
 import { ledgerMigrations, type Limits, snapshotAccount } from '@stint/ledger';
+import { openai, openaiPastAnswers } from '@stint/provider-hooks/openai';
 import { openaiCompatible } from '@stint/provider-hooks/openai-compatible';
 import { startSimulator, type Scenario, type Simulator, type SimulatorOptions } from '@stint/simulator';
 import { all, type Clock, type Database, type Gate, openSqlite } from '@stint/storage';
@@ -49,6 +50,8 @@ export interface BenchOptions {
   readonly clock?: Clock;
   /** Model name, `default` or a variant such as `parallel`. @default 'default' */
   readonly model?: string;
+  /** The provider keeps its answers, and is asked for them after a crash. @default false */
+  readonly keepsAnswers?: boolean;
 }
 
 /** One wrong operator; names and values are drawn at random. */
@@ -115,12 +118,15 @@ export async function openStore(
 export function coordinatorOptions(
   db: Database,
   url: string,
-  options: { readonly model?: string; readonly gate?: Gate } = {},
+  options: { readonly model?: string; readonly gate?: Gate; readonly keepsAnswers?: boolean } = {},
 ): CoordinatorOptions {
-  const provider = openaiCompatible({ name: 'simulated', baseURL: url, apiKey: 'made-up-key' });
+  const { model = 'default', keepsAnswers = false } = options;
+  const settings = { baseURL: url, apiKey: 'made-up-key' };
+  const provider = openaiCompatible({ name: 'simulated', ...settings });
   return {
     db,
-    resolveModel: () => provider.chatModel(options.model ?? 'default'),
+    resolveModel: () => (keepsAnswers ? openai(settings).responses(model) : provider.chatModel(model)),
+    ...(keepsAnswers && { pastAnswersOf: () => openaiPastAnswers(settings) }),
     pollMs: 50,
     sweepMs: 200,
     retry: { baseDelayMs: 5, maxDelayMs: 20 },

@@ -8,8 +8,12 @@ import type { TurnOwner, TurnRecord } from './types.js';
 export interface ProviderResolution {
   /** Asks the provider of this turn for the answer it keeps under `turn.responseId`; null if it is none that can be asked. */
   readonly ask: (turn: TurnRecord & { readonly responseId: string }) => Promise<PastAnswer> | null;
+  /** Takes the locks that come before the ledger's and the turn's, so that what is read after it stays so. */
+  readonly lock?: (ctx: Context, turn: TurnRecord) => Transaction<void>;
   /** Books what was found, in the transaction that settles the turn and before it: the ledger's settlement belongs here. */
   readonly book?: (ctx: Context, turn: TurnRecord, found: FoundAnswer) => Transaction<void>;
+  /** Called in the same transaction after the turn is settled: whoever waits for it may go on. */
+  readonly settled?: (ctx: Context, turn: TurnRecord) => Transaction<void>;
   /** Told why a provider could not be asked; the turn stays as it is. */
   readonly onError?: (error: unknown, turn: TurnRecord) => void;
 }
@@ -36,7 +40,7 @@ export async function resolveByProvider(
 async function resolveOne(db: Database, turn: TurnRecord, resolution: ProviderResolution): Promise<boolean> {
   const found = await askSafely(turn, resolution);
   if (found === null || found.state === 'running' || found.state === 'not_kept') return false;
-  return await db.write((ctx) => settle(ctx, turn, found, resolution.book));
+  return await db.write((ctx) => settle(ctx, turn, found, resolution));
 }
 
 async function askSafely(turn: TurnRecord, { ask, onError }: ProviderResolution): Promise<PastAnswer | null> {
@@ -55,15 +59,17 @@ function* settle(
   ctx: Context,
   turn: TurnRecord,
   found: FoundAnswer,
-  book: ProviderResolution['book'],
+  { lock, book, settled }: ProviderResolution,
 ): Transaction<boolean> {
-  if (book) yield* book(ctx, turn, found);
+  if (lock) yield* lock(ctx, turn);
   if ((yield* readTurn(ctx, turn.id))?.status !== 'unknown') return false;
+  if (book) yield* book(ctx, turn, found);
   if (found.state === 'answered') {
     const note = 'the provider kept the answer';
     yield* resolveTurn(ctx, turn.id, { as: 'responded', response: found.response, note }, 'provider');
   } else {
     yield* resolveTurn(ctx, turn.id, { as: 'written_off', note: 'the provider has no answer' }, 'provider');
   }
+  if (settled) yield* settled(ctx, turn);
   return true;
 }

@@ -1,0 +1,98 @@
+/**
+ * Asks providers that keep their answers what became of requests whose process died, before a person is asked.
+ *
+ * 1. An answer that was kept is stored as if it had come in time: settled in the ledger, its inputs acknowledged, one
+ *    transaction. Nothing is paid again, and the work goes on from it.
+ * 2. A provider that does not answer in time, or does not know, changes nothing: then a person decides.
+ */
+import { type FoundAnswer, readTurn, resolveByProvider, type TurnOwner, type TurnRecord } from '@stint/journal';
+import { markRequestUnknown, settleRequest } from '@stint/ledger';
+import type { PastAnswer, PastAnswers } from '@stint/provider-hooks';
+import type { Context, Database, Transaction } from '@stint/storage';
+import { acknowledgeInputs, getCoordinatorTurn } from '@stint/work-items';
+import { errorFacts } from './error-facts.js';
+import { goOnFrom, placeOf } from './go-on.js';
+import type { LogLine } from './options.js';
+import type { Pricing } from './pricing.js';
+
+/** The past answers of the provider of a model, `provider:name`; null if it keeps none. */
+export type PastAnswersOf = (model: string) => PastAnswers | null;
+
+export interface AskOptions {
+  readonly db: Database;
+  readonly log: (line: LogLine) => void;
+  readonly pricing: Pricing;
+  readonly pastAnswersOf: PastAnswersOf;
+}
+
+/** Longest time for one question. */
+const askTimeoutMs = 10_000;
+/** How often a model that is still at work is asked again, and after which time. */
+const mostTries = 3;
+const nextTryMs = 1_000;
+
+/** Settles what providers know about these turns. Answers how many it settled. */
+export async function askProviders(options: AskOptions, turnIds: readonly string[]): Promise<number> {
+  const { db, log, pastAnswersOf } = options;
+  let settled = 0;
+  for (const owner of await ownersOf(db, turnIds)) {
+    const ids = await resolveByProvider(db, owner, {
+      ask: (turn) => {
+        const ask = pastAnswersOf(turn.model);
+        return ask && askUntilDone(ask, turn);
+      },
+      *lock(ctx, turn) {
+        yield* placeOf(ctx, turn.owner);
+      },
+      book: (ctx, turn, found) => book(ctx, options.pricing, turn, found),
+      settled: goOn,
+      onError: (error, { id }) =>
+        log({
+          level: 'warn',
+          message: 'A provider could not be asked for an answer',
+          turnId: id,
+          ...errorFacts(error),
+        }),
+    });
+    settled += ids.length;
+  }
+  return settled;
+}
+
+async function ownersOf(db: Database, turnIds: readonly string[]): Promise<readonly TurnOwner[]> {
+  const owners = new Map<string, TurnOwner>();
+  for (const id of turnIds) {
+    const turn = await db.read((ctx) => readTurn(ctx, id));
+    if (turn?.responseId != null) owners.set(`${turn.owner.kind} ${turn.owner.id}`, turn.owner);
+  }
+  return [...owners.values()];
+}
+
+async function askUntilDone(ask: PastAnswers, { responseId, model }: AskedTurn): Promise<PastAnswer> {
+  const request = { responseId, modelId: model.slice(model.indexOf(':') + 1) };
+  for (let tries = 1; ; tries += 1) {
+    const found = await ask(request, AbortSignal.timeout(askTimeoutMs));
+    if (found.state !== 'running' || tries === mostTries) return found;
+    await new Promise((resolve) => setTimeout(resolve, nextTryMs));
+  }
+}
+
+type AskedTurn = Pick<TurnRecord, 'model'> & { readonly responseId: string };
+
+function* book(ctx: Context, pricing: Pricing, turn: TurnRecord, found: FoundAnswer): Transaction<void> {
+  if (found.state === 'failed') {
+    yield* markRequestUnknown(ctx, turn.id, found.usage, pricing.cost(turn.model));
+    return;
+  }
+  const { usage, model } = found.response;
+  yield* settleRequest(ctx, turn.id, { usage, complete: true, costMicros: pricing.cost(model) ?? null });
+  yield* acknowledgeInputs(ctx, turn.id);
+}
+
+/** Another process may have recovered the owner meanwhile, so that it waits for a person by now: it waits no longer. */
+function* goOn(ctx: Context, turn: TurnRecord): Transaction<void> {
+  const { owner } = turn;
+  const thinking = owner.kind === 'coordinator' ? yield* getCoordinatorTurn(ctx, owner.id) : undefined;
+  if (thinking?.status === 'thinking') return; // its claim is recovered next, and takes the answer up
+  yield* goOnFrom(ctx, turn, yield* placeOf(ctx, owner));
+}
