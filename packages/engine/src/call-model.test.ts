@@ -241,6 +241,28 @@ test('an answer cut by the output limit is continued three times, then the run f
   expect(endless.requests).toHaveLength(4);
 });
 
+test('answers that end at the output limit after a whole call are steps forward, and need no continuation', async () => {
+  let ran = 0;
+  const tools = registryOf({ write: { execute: () => (ran += 1) } });
+  const { model, requests } = scriptedModel((index) =>
+    index < 6
+      ? {
+          calls: [
+            { tool: 'write', input: { index } },
+            { tool: 'write', rawInput: '{"cut' },
+          ],
+          finishReason: 'length',
+        }
+      : { text: 'done' },
+  );
+  const { end } = await finish({ model, tools });
+  expect(end).toMatchObject({ reason: 'completed', text: 'done' });
+  expect([ran, requests.length]).toEqual([6, 7]);
+  const endless = scriptedModel(() => ({ calls: [{ tool: 'write', rawInput: '{"cut' }], finishReason: 'length' }));
+  expect((await finish({ model: endless.model, tools })).end).toMatchObject({ error: { code: 'output_limit' } });
+  expect(endless.requests).toHaveLength(4);
+});
+
 test('the number of turns is bounded', async () => {
   const { model, requests } = scriptedModel((index) => ({ calls: [{ tool: `tool-${index}`, input: { index } }] }));
   const { end } = await finish({ model, limits: { maxTurns: 3 } });

@@ -3,12 +3,13 @@ import { EngineError } from './errors.js';
 import { RunStop } from './run-stop.js';
 import type { AnsweredTurn, RunState } from './run-state.js';
 import { continueNote } from './build-request.js';
+import { callsOf } from './tool-calls.js';
 
 /** What follows a turn whose calls all have their results: another request (null), or how the run ends. */
 export async function decideNext(run: RunState, answer: AnsweredTurn, callCount: number): Promise<RunEndKind | null> {
   stopLoop(run);
   if (run.options.control.takeEndRequest()) return (await closeInput(run)) ? 'ended_by_tool' : null;
-  if (answer.finishReason === 'length') return continueAnswer(run, callCount);
+  if (answer.finishReason === 'length' && !hasWholeCall(answer)) return continueAnswer(run, callCount);
   if (callCount > 0) {
     run.text = '';
     run.continuations = 0;
@@ -33,6 +34,11 @@ function stopLoop(run: RunState): void {
       `You have called ${tool} with the same arguments three times. The result will not change by itself: try another way, or say what is missing.`,
     );
   }
+}
+
+/** What was called in full was run: that is a step forward, and no answer to be continued. */
+function hasWholeCall({ entry }: AnsweredTurn): boolean {
+  return callsOf(entry).some((call) => !call.isCut);
 }
 
 /** An answer that was cut by the output limit is continued a few times. */

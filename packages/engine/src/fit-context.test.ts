@@ -122,3 +122,17 @@ test('case E27: impossible token counts of an earlier answer do not make the his
     unmeasuredTurns: 1,
   });
 });
+
+test('system text and tools count for what has to fit, and are named when they leave no room', async () => {
+  const { model, requests } = scriptedModel(() => ({ text: 'done' }));
+  const tools = registryOf({ look: { description: 'x'.repeat(3_000), execute: () => 'seen' } });
+  const fits = { model, contextTokens: 2_500 };
+  expect((await finish(fits)).end.reason).toBe('completed');
+  expect((await finish({ ...fits, tools })).end.reason).toBe('completed');
+  expect((await finish({ ...fits, system: 'y'.repeat(5_000) })).end.reason).toBe('completed');
+  const before = requests.length;
+  const { end } = await finish({ ...fits, tools, system: 'y'.repeat(5_000) });
+  expect(end).toMatchObject({ reason: 'failed', error: { code: 'context_exceeded' } });
+  expect(end.error?.message).toMatch(/0 fit beside the system text, the tools and the answer/);
+  expect(requests).toHaveLength(before);
+});

@@ -1,5 +1,7 @@
 import type { HistoryEntry } from '@stint/provider-hooks';
+import type { ToolDescription } from '@stint/tools';
 import { EngineError } from './errors.js';
+import { roughTokens } from './history.js';
 import { hookError } from './run-stop.js';
 import type { RunState } from './run-state.js';
 
@@ -13,13 +15,34 @@ const maxUselessCompactions = 2;
 export async function fitContext(run: RunState): Promise<void> {
   const { contextTokens, settings } = run.options;
   if (contextTokens === undefined) return;
-  const roomTokens = contextTokens - (settings?.maxOutputTokens ?? 0);
+  const roomTokens = contextTokens - (settings?.maxOutputTokens ?? 0) - besideTokens(run);
   let useless = 0;
   while (run.history.tokens > roomTokens) {
     const before = run.history.tokens;
     if (useless === maxUselessCompactions || !(await compact(run, roomTokens))) refuse(before, roomTokens, useless);
     if (run.history.tokens >= before) useless += 1;
   }
+}
+
+/** What each request carries beside the history: system text and the tools. */
+function besideTokens(run: RunState): number {
+  const { system, tools, countTokens = roughTokens } = run.options;
+  const told = tools?.definitions() ?? [];
+  const texts = [...(system === undefined ? [] : [system]), ...(told.length === 0 ? [] : [toolsJson(told)])];
+  return texts.reduce((sum, content) => sum + countTokens({ role: 'system', content }), 0);
+}
+
+/** JSON of tools, made once for each list that a registry gives again and again. */
+const jsonOfTools = new WeakMap<object, string>();
+
+function toolsJson(told: readonly ToolDescription[]): string {
+  return told
+    .map((tool) => {
+      const json = jsonOfTools.get(tool) ?? JSON.stringify(tool);
+      jsonOfTools.set(tool, json);
+      return json;
+    })
+    .join();
 }
 
 /** Shortens the history once; false if there is no way to. */
@@ -53,6 +76,6 @@ function refuse(tokens: number, roomTokens: number, useless: number): never {
   const tried = useless > 0 ? ` ${useless} compactions freed nothing.` : '';
   throw new EngineError(
     'context_exceeded',
-    `The history has about ${tokens} tokens and ${roomTokens} fit.${tried} Nothing was sent. Shorten the history or use a model with a larger context.`,
+    `The history has about ${tokens} tokens and ${Math.max(0, roomTokens)} fit beside the system text, the tools and the answer.${tried} Nothing was sent. Shorten the history or use a model with a larger context.`,
   );
 }

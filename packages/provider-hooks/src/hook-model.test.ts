@@ -258,6 +258,26 @@ test('ending the iteration early aborts the request and fails it once', async ()
   expect(recorder.failures).toHaveLength(1);
 });
 
+test('leaving the iteration returns once the fail hook has, whoever failed the request first', async () => {
+  const controller = new AbortController();
+  let told = (): void => undefined;
+  const slow = new Promise<void>((resolve) => {
+    told = resolve;
+  });
+  recorder.fail = async () => {
+    await slow;
+    recorder.steps.push('told');
+  };
+  const call = hooked().stream({ prompt: promptOf('pause'), signal: controller.signal });
+  await call.next();
+  const pending = rejection(call.next());
+  controller.abort(new Error('enough'));
+  const left = call.return?.().then(() => recorder.steps.push('left'));
+  setImmediate(told);
+  await Promise.all([pending, left]);
+  expect(recorder.steps).toEqual(['prepare', 'start 1', 'told', 'left']);
+});
+
 test('case E17: an answer asked for as a whole has a limit of its own, since it is silent until it is done', async () => {
   faults = () => 'keep_alives_only';
   const bare = openaiCompatible({ name: 'sim', baseURL: simulator.url, apiKey }).chatModel('m');

@@ -32,7 +32,8 @@ export class HookedCall<H extends TurnHandle> {
   #state: 'new' | 'prepared' | 'started' | 'ended' = 'new';
   /** Set once the call is over before its time: aborted, or a limit ran out. */
   #stopped: ProviderError | null = null;
-  #outcome: ProviderError | null = null;
+  /** How the request failed, once it has; settles when the hooks were told. */
+  #ending: Promise<ProviderError> | null = null;
   #cancel: (() => void) | null = null;
   #transport = newTransport();
   #isOurFetch = false;
@@ -78,7 +79,8 @@ export class HookedCall<H extends TurnHandle> {
       this.#handle = await this.#hooks.prepare(this.#request);
       this.#state = 'prepared';
     } catch (error) {
-      this.#end(isProviderError(error) ? error : null);
+      this.#end();
+      if (isProviderError(error)) this.#ending = Promise.resolve(error);
       throw error;
     }
     await this.#checkStopped();
@@ -165,7 +167,7 @@ export class HookedCall<H extends TurnHandle> {
 
   /** The answer has ended. Calls `finish` if it is complete; else calls `fail`, and throws. */
   async complete(): Promise<TurnResponse> {
-    if (this.#outcome) throw this.#outcome;
+    if (this.#ending) throw await this.#ending;
     const reason = this.#completeReason();
     if (reason === null) throw await this.fail(this.#incompleteError());
     this.#takeWireUsage();
@@ -175,13 +177,17 @@ export class HookedCall<H extends TurnHandle> {
     return response;
   }
 
-  /** Ends the request by what went wrong, if nothing else did before; answers the error to throw. */
-  async fail(cause: unknown): Promise<ProviderError> {
-    if (this.#outcome) return this.#outcome;
+  /** Ends the request by what went wrong, if nothing else did before; answers the error to throw once the `fail` hook has returned. */
+  fail(cause: unknown): Promise<ProviderError> {
+    this.#ending ??= this.#failOnce(cause);
+    return this.#ending;
+  }
+
+  async #failOnce(cause: unknown): Promise<ProviderError> {
     const facts = this.#facts(cause);
     const known = this.#stopped ?? this.#toError(cause, facts);
     const error = known.with({ facts, ...(this.#handle ? { turnId: this.#handle.id } : {}) });
-    this.#end(error);
+    this.#end();
     if (this.#handle) await this.#hooks.fail(this.#handle, error, facts);
     return error;
   }
@@ -214,7 +220,7 @@ export class HookedCall<H extends TurnHandle> {
     if (this.#stopped) throw error;
     this.#handle = null;
     this.#state = 'new';
-    this.#outcome = null;
+    this.#ending = null;
     this.#transport = newTransport();
     this.#fetched = false;
     this.wire = null;
@@ -251,9 +257,8 @@ export class HookedCall<H extends TurnHandle> {
     return new ProviderError('aborted', `${this.#request.model} was aborted by its caller.`, { cause: reason });
   }
 
-  #end(error: ProviderError | null = null): void {
+  #end(): void {
     this.#state = 'ended';
-    this.#outcome = error;
     this.#close();
   }
 

@@ -41,10 +41,11 @@ function usageOfNested(usage: NestedUsage): Usage | null {
   const raw = usageOfRaw(usage.raw);
   const counts = {
     input: total >= cached ? total - cached : (input.noCache ?? total),
-    output: Math.max(output.total ?? 0, raw?.outputTokens ?? 0),
+    // An impossible count stays one, unless the body has a possible one.
+    output: raw === null ? (output.total ?? 0) : Math.max(output.total ?? 0, raw.outputTokens),
     cacheRead,
     cacheWrite,
-    reasoning: Math.max(output.reasoning ?? 0, raw?.reasoningTokens ?? 0),
+    reasoning: raw === null ? (output.reasoning ?? 0) : Math.max(output.reasoning ?? 0, raw.reasoningTokens),
   };
   return withExtras(usageOf(counts), raw);
 }
