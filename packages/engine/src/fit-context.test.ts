@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '@stint/provider-hooks';
 import { expect, test } from 'vitest';
-import { checkValid, finish, httpError, lines, scriptedModel } from './scripted-model.test.helper.js';
+import { checkValid, finish, httpError, lines, registryOf, scriptedModel } from './scripted-model.test.helper.js';
 import type { CompactRequest } from './types.js';
 
 const countTokens = (message: { content: unknown }): number => JSON.stringify(message.content).length;
