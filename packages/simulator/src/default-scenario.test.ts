@@ -69,6 +69,16 @@ describe(`the default scenario on samples from seed ${firstSeed}`, () => {
     expect(await readFile(join(drawn.root, drawn.sourcePath), 'utf8')).toBe(drawn.wrong);
   });
 
+  test('names no file as delivered when nothing had to be changed', async () => {
+    const drawn = await bench.sample(firstSeed + 9, 'arithmetic');
+    await writeFile(join(drawn.root, drawn.sourcePath), drawn.right);
+    const results = await runItem(bench.itemFor(drawn.root));
+    expect(results.map(({ outcome }) => outcome['status'])).toEqual(['completed', 'completed', 'completed']);
+    expect(results.at(-1)?.outcome['outputs']).toEqual([
+      { kind: 'workspace_files', value: 'no file had to be changed' },
+    ]);
+  });
+
   test('answers in words without a work directory', async () => {
     const [answer] = await runItem(bench.itemFor(null, { goal: 'name three rivers' }));
     expect(answer?.outcome).toMatchObject({

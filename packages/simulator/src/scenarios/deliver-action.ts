@@ -30,11 +30,7 @@ export function deliverAction(request: ScenarioRequest, prompt: ActionPrompt): A
       { kind: claim.testRun === null ? 'text' : 'test', value: shown },
     ],
     check: { status: 'passed', evidence: shown },
-    outputs: outputsOf(
-      prompt,
-      claim.files.length > 0 ? claim.files : [...files.keys()].slice(0, 1),
-      claim.summary || shown,
-    ),
+    outputs: outputsOf(prompt, claim.files, claim.summary || shown),
   });
 }
 

@@ -146,22 +146,25 @@ function repaired({ prompt }: Work, edit: Edit, told: string): Answer {
   });
 }
 
-function nothingToDo({ prompt, seen }: Work, told: string): Answer {
-  const [path = '.'] = [...seen.sources.keys(), ...seen.tests.keys()];
+function nothingToDo({ prompt }: Work, told: string): Answer {
   return submitCompleted(prompt, {
     reasoning: 'Nothing fails, so nothing has to be changed.',
     summary: `Nothing had to be changed; ${told}.`,
     evidence: [{ kind: 'test', value: told }],
     check: { status: 'passed', evidence: told },
-    outputs: prompt.kind === 'deliver' ? outputsOf(prompt, [path], `Nothing had to be changed. ${told}.`) : [],
+    outputs: prompt.kind === 'deliver' ? outputsOf(prompt, [], `Nothing had to be changed. ${told}.`) : [],
   });
 }
 
-/** Files are named as outputs always, so that the next Action knows them; other kinds are for the Action that delivers. */
+/** Said in place of a file where files are to be delivered and none was changed. */
+export const noFile = 'no file had to be changed';
+
+/** Changed files are named as outputs always, so that the next Action knows them; the rest is for the Action that delivers. */
 export function outputsOf(prompt: ActionPrompt, paths: readonly string[], told: string) {
   const files = paths.map((value) => ({ kind: 'workspace_files', value }));
-  const response = prompt.kind === 'deliver' && prompt.deliveryTarget !== 'workspace_files';
-  return response ? [...files, { kind: 'response', value: told }] : files;
+  if (prompt.kind !== 'deliver') return files;
+  if (prompt.deliveryTarget !== 'workspace_files') return [...files, { kind: 'response', value: told }];
+  return files.length > 0 ? files : [{ kind: 'workspace_files', value: noFile }];
 }
 
 /** The last edit that took and was not taken back. */
