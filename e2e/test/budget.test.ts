@@ -6,7 +6,7 @@ import { bugFamilies } from '../src/buggy-repository.js';
 import { Random, testSeed } from '../src/random.js';
 import { type SimulatorProcess, startSimulatorProcess } from '../src/simulator-process.js';
 import { readStore } from '../src/read-store.js';
-import { documentOf, startStint, stint, wordsOf } from '../src/stint.js';
+import { documentOf, type RunDocument, startStint, stint, wordsOf } from '../src/stint.js';
 import {
   drawWork,
   expectEachSentOnce,
@@ -43,13 +43,14 @@ async function expectStopped(work: Work, words: readonly string[], limit: string
 }
 
 async function extendAndFinish(work: Work, itemId: string, words: readonly string[]): Promise<void> {
-  for (const command of [
-    ['budget', 'extend', itemId, ...words],
-    ['budget', 'resume', itemId],
-  ]) {
-    const ended = await stint(command, work.options);
-    expect(ended.code, ended.stderr).toBe(0);
-  }
+  const extended = await stint(['budget', 'extend', itemId, ...words], work.options);
+  expect(extended.code, extended.stderr).toBe(0);
+  const shown = documentOf<Pick<RunDocument, 'needs'>>(await stint(['show', itemId, '--json'], work.options));
+  const left = { text: expect.stringContaining('there is room again'), command: `stint budget resume ${itemId}` };
+  expect(shown.needs).toEqual([expect.objectContaining(left)]);
+  expect(extended.stderr).toContain(left.command);
+  const resumed = await stint(wordsOf(left.command), work.options);
+  expect(resumed.code, resumed.stderr).toBe(0);
   const watched = await stint(['watch', itemId, '--json'], work.options);
   expect(watched.code, watched.stderr).toBe(0);
   expect(readFileSync(join(work.repository.directory, work.repository.sourcePath), 'utf8')).toBe(

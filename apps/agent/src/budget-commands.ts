@@ -1,4 +1,4 @@
-import type { OperationInput } from '@stint/contracts';
+import type { OperationInput, WorkItemDetail } from '@stint/contracts';
 import { openApplication } from './application.js';
 import type { CommandContext } from './command-context.js';
 import { exitCodes } from './exit-codes.js';
@@ -12,13 +12,14 @@ export async function showBudgetCommand(context: CommandContext, prefix = ''): P
   const { output, options } = context;
   await using application = await openApplication(context);
   const itemId = await application.reader.itemId(prefix);
-  const { control } = await application.reader.detail(itemId);
+  const { control, needs } = await application.reader.detail(itemId);
   const unknownRequests = await application.reader.unknownRequests(itemId);
   if (options.json) {
     output.json({ ...control, unknownRequests });
     return exitCodes.done;
   }
   output.line(budgetLines(control).join('\n'));
+  for (const { command } of needs.filter(isOfBudget)) output.note(`to go on: ${command}`);
   for (const { id, model, tokens, command } of unknownRequests)
     output.line(`unknown: ${tokens} tokens held for ${model}, request ${id}\n  ${command}`);
   return exitCodes.done;
@@ -89,5 +90,10 @@ async function change(context: CommandContext, prefix: string, makers: readonly 
   }
   if (options.json) output.json(item.control);
   else output.line(budgetLines(item.control).join('\n'));
+  for (const { command } of item.needs.filter(isOfBudget)) output.note(`to go on: ${command}`);
   return exitCodes.done;
 }
+
+/** A budget stop, or failures in a row, which stop the budget too. */
+const isOfBudget = ({ kind, command }: WorkItemDetail['needs'][number]): boolean =>
+  kind === 'budget' || command.startsWith('stint budget ');

@@ -1,12 +1,14 @@
+import { hasRoomAgain } from '@stint/coordinator';
 import type { AccountSnapshot } from '@stint/ledger';
 
 /**
  * The command that lets an item go on after a limit has stopped it: the limit doubled, or raised by what the refused request asks for beyond what is left if that is more, and resumed.
- * Null where it is not the item's own limit that is in the way.
+ * With room again only the resume is left. Null where it is not the item's own limit that is in the way.
  */
 export function budgetRemedy(itemId: string, account: AccountSnapshot): string | null {
   const { stopReason, remaining } = account;
   if (stopReason === null || stopReason.account !== account.account) return null;
+  if (hasRoomAgain(account)) return `stint budget resume ${itemId}`;
   const { limit = 0, estimate } = stopReason;
   const tokens = Math.max((estimate?.tokens ?? 0) - (remaining.tokens ?? 0), limit, 1);
   const cost = Math.max((estimate?.costMicros ?? 0) - (remaining.costMicros ?? 0), limit, 1);

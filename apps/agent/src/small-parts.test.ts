@@ -142,6 +142,8 @@ describe('the command that frees a stopped budget', () => {
         estimate: { tokens: asked, costMicros: asked },
       },
       remaining: { requests: 0, tokens: remaining, costMicros: remaining },
+      limits: { maxConsecutiveFailures: 3 },
+      failures: { 'coordinator:i': { failures: 3 } },
     }) as unknown as AccountSnapshot;
 
   it.each([
@@ -152,6 +154,16 @@ describe('the command that frees a stopped budget', () => {
     ['failures_exhausted', 0, 0, 'stint budget extend i --failures 3 --resume'],
   ])('after %s with %i left and %i asked is `%s`', (code, remaining, asked, command) => {
     expect(budgetRemedy('i', stopped(code, remaining, asked))).toBe(command);
+  });
+
+  it.each<readonly [string, Partial<AccountSnapshot>]>([
+    ['tokens_exhausted', { remaining: { requests: 0, tokens: 103, costMicros: 0 } }],
+    ['tokens_exhausted', { remaining: { requests: 0, tokens: null, costMicros: 0 } }],
+    ['requests_exhausted', { remaining: { requests: 1, tokens: 0, costMicros: 0 } }],
+    ['cost_exhausted', { remaining: { requests: 0, tokens: 0, costMicros: 103 } }],
+    ['failures_exhausted', { limits: { maxConsecutiveFailures: 6 } }],
+  ])('after %s is only the resume once there is room again: %j', (code, now) => {
+    expect(budgetRemedy('i', { ...stopped(code, 100, 103), ...now })).toBe('stint budget resume i');
   });
 
   it('is none of the item where an account above it is full', () => {

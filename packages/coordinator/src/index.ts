@@ -9,7 +9,7 @@ export {
   defaultItemLimits,
   type TurnFinding,
 } from './commands.js';
-export { budgetStopIn, budgetStopOf, personStops } from './budget-stop.js';
+export { budgetStopIn, budgetStopOf, hasRoomAgain, personStops } from './budget-stop.js';
 export {
   type ConversationEntry,
   coordinatorSnapshot,

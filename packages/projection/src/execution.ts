@@ -134,11 +134,11 @@ function describeStop({ code, limit, estimate }: StopReasonRecord): string {
   const cap = limit === undefined ? '' : ` of ${limit}`;
   switch (code) {
     case 'requests_exhausted':
-      return `The limit${cap} requests is reached. Raise it, then resume.`;
+      return `The limit${cap} requests was reached. Raise it unless that is done, then resume.`;
     case 'tokens_exhausted':
-      return `The limit${cap} tokens is too small for the next request${estimate === undefined ? '' : ` of about ${estimate.tokens}`}. Raise it, then resume.`;
+      return `The limit${cap} tokens was too small for the next request${estimate === undefined ? '' : ` of about ${estimate.tokens}`}. Raise it unless that is done, then resume.`;
     case 'cost_exhausted':
-      return `The limit${limit === undefined ? '' : ` of ${dollars(limit)}`} is too small for the next request. Raise it, then resume.`;
+      return `The limit${limit === undefined ? '' : ` of ${dollars(limit)}`} was too small for the next request. Raise it unless that is done, then resume.`;
     case 'failures_exhausted':
       return 'The model failed too often in a row. Look at the last error, then resume.';
     case 'paused':
