@@ -14,39 +14,73 @@ export interface CommandLineOptions {
   readonly output?: Output;
   /** @default none */
   readonly gate?: Gate;
+  /** Carries out a command whose words were understood. @default loads its code and runs it */
+  readonly carryOut?: (run: () => Promise<number>) => Promise<number>;
 }
 
 /**
- * Runs one command and answers with the exit code; never calls `process.exit`, so that what is open is closed.
+ * Runs one command and answers with the exit code; never calls `process.exit`, so that what is open is closed. With `--json` an error is
+ * one document on stdout too, `{ code, message, retryable, exitCode }`.
  * Code is loaded when a command needs it: `--help` and `--version` stay as quick as Node itself.
  */
 export async function runCommandLine(words: readonly string[], options: CommandLineOptions = {}): Promise<number> {
-  const { output = terminalOutput(), gate } = options;
+  const { output = terminalOutput(), gate, carryOut = (run) => run() } = options;
   const ending = { code: 0 };
-  const program = buildProgram({ output, gate, ...(options.output === undefined ? { words } : {}) }, ending);
+  const program = buildProgram({ output, gate, carryOut, ...(options.output === undefined ? { words } : {}) }, ending);
   try {
     await program.parseAsync([...words], { from: 'user' });
     return ending.code;
   } catch (error) {
-    return report(error, output);
+    return report(error, output, words.includes('--json'));
   }
 }
 
-function report(error: unknown, output: Output): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-  if (error instanceof CommandFailure) {
-    output.note(`stint: ${error.message}`);
-    return error.exitCode;
-  }
-  output.note(`stint: ${error instanceof Error ? error.message : String(error)}`);
-  if (isRefusal(error)) return exitCodes.usage;
-  if (process.env['STINT_DEBUG']) output.note(error instanceof Error ? String(error.stack) : '');
-  return exitCodes.error;
+function report(error: unknown, output: Output, isJson: boolean): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+  const fault = faultOf(error);
+  if (!(error instanceof CommanderError)) output.note(`stint: ${fault.message}`); // a parser says its own
+  if (isJson) output.json(fault);
+  if (fault.exitCode === exitCodes.error && process.env['STINT_DEBUG'])
+    output.note(error instanceof Error ? String(error.stack) : '');
+  return fault.exitCode;
+}
+
+/** What a script is told of a command that was not carried out. */
+interface Fault {
+  /** Stable; `error` where nothing better is known. */
+  readonly code: string;
+  readonly message: string;
+  /** True if the same command may succeed later. */
+  readonly retryable: boolean;
+  readonly exitCode: number;
+}
+
+function faultOf(error: unknown): Fault {
+  const message = error instanceof Error ? error.message : String(error);
+  const { usage } = exitCodes;
+  if (error instanceof CommanderError)
+    return { code: 'usage', message: message.replace(/^error: /, ''), retryable: false, exitCode: usage };
+  if (error instanceof CommandFailure)
+    return { code: error.reason, message, retryable: false, exitCode: error.exitCode };
+  if (isRefusal(error)) return { code: error.code, message, retryable: error.retryable === true, exitCode: usage };
+  const known = storeFault(error);
+  return { code: 'error', retryable: false, ...known, message, exitCode: exitCodes.error };
+}
+
+/** Told by its shape: the storage package is loaded only by commands that open a store. */
+function storeFault(error: unknown): Partial<Pick<Fault, 'code' | 'retryable'>> {
+  if (!(error instanceof Error) || error.name !== 'StoreError' || !('code' in error)) return {};
+  return { code: String(error.code), retryable: 'retryable' in error && error.retryable === true };
 }
 
 /** All commands; each handler lives in a module of its own. */
 function buildProgram(
-  facts: { readonly output: Output; readonly gate: Gate | undefined; readonly words?: readonly string[] },
+  facts: {
+    readonly output: Output;
+    readonly gate: Gate | undefined;
+    readonly carryOut: NonNullable<CommandLineOptions['carryOut']>;
+    readonly words?: readonly string[];
+  },
   ending: { code: number },
 ): Command {
   const program = new Command('stint')
@@ -57,7 +91,10 @@ function buildProgram(
     .exitOverride()
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeErr: (text) => facts.output.note(text.trimEnd()) });
+    .configureOutput({
+      writeOut: (text) => facts.output.line(text.trimEnd()),
+      writeErr: (text) => facts.output.note(text.trimEnd()),
+    });
 
   const act = (command: Command, load: () => Promise<Handler>): void => {
     command
@@ -67,7 +104,9 @@ function buildProgram(
       .action(async (...parameters: unknown[]) => {
         const options = command.opts<CommandContext['options']>();
         const given = parameters.slice(0, -2).filter((word): word is string => typeof word === 'string');
-        ending.code = await (await load())({ ...facts, options, environment: process.env }, ...given);
+        const { carryOut, ...rest } = facts;
+        const context = { ...rest, options, environment: process.env };
+        ending.code = await carryOut(async () => await (await load())(context, ...given));
       });
   };
   const json = (command: Command): Command => command.option('--json', 'print JSON to stdout and nothing else there');
