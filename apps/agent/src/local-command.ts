@@ -25,7 +25,7 @@ interface LocalOptions {
 /** `stint local`: agent, bridge and page on this machine, until it is interrupted. */
 export async function localCommand(context: CommandContext): Promise<number> {
   const options = context.options as CommandContext['options'] & LocalOptions;
-  using interruption = new Interruption(context.output);
+  using interruption = new Interruption(context.output, { next: 'stint local' });
   await using application = await openApplication(context, {
     role: 'agent',
     defaultModel: options.model ?? (options.demo ? 'simulated' : undefined),

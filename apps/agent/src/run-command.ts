@@ -60,7 +60,7 @@ async function follow(
   onEvent?: (event: unknown) => void,
 ): Promise<number> {
   const { output, options } = context;
-  using interruption = new Interruption(output);
+  using interruption = new Interruption(output, { next: `stint watch ${itemId}` });
   const followed = await followItem(application, {
     itemId,
     onEvent: (event, item) => (onEvent ? onEvent(event) : output.note(progressLine(event, item))),
