@@ -33,6 +33,19 @@ test('case E09: an alternation is recognised', async () => {
   expect(requests).toHaveLength(10);
 });
 
+test('case E09: so is a round of several calls, once it was gone through three times', () => {
+  const gone = (cycle: number, calls: number): number | null => {
+    const watch = new RepeatWatch(10);
+    for (let index = 0; index < calls; index += 1)
+      watch.add(`tool-${index % cycle}`, { at: index % cycle }, { ok: true, output: 'same' });
+    return watch.loopLength;
+  };
+  for (const cycle of [1, 2, 3]) expect([gone(cycle, 9), gone(cycle, 10)], String(cycle)).toEqual([null, 10]);
+  for (const cycle of [4, 5, 6])
+    expect([gone(cycle, 3 * cycle - 1), gone(cycle, 3 * cycle)], String(cycle)).toEqual([null, 3 * cycle]);
+  expect(gone(7, 100)).toBeNull();
+});
+
 test('the third identical call is answered with a reminder, whatever the order of its arguments', async () => {
   const tools = registryOf({ look: { readOnly: true, execute: () => 'same' } });
   const inputs = [

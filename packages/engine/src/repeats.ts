@@ -1,7 +1,9 @@
 /** Calls that are looked back on for identical ones. */
 const windowLength = 12;
-/** Longest cycle of calls that is recognised: A, A B, A B C. */
-const longestCycle = 3;
+/** Longest cycle of calls that is recognised: A, A B, ... A B C D E F. */
+const longestCycle = 6;
+/** Cycles longer than this are a loop only when they were gone through three times. */
+const shortCycle = 3;
 
 interface SeenCall {
   readonly exact: string;
@@ -14,7 +16,7 @@ interface SeenCall {
  * - Identical: same tool, same arguments. The third in a short window is worth a reminder.
  * - Alike: the same but for values that change by themselves (times, unique ids; for failing calls any number), with
  *   the same result. Bulk work over numbered things is not alike while it succeeds.
- * - A row of calls that repeats with a cycle of one to three is a loop; its length is what `maxRepeats` bounds.
+ * - A row of calls that repeats with a cycle of one to six is a loop; its length is what `maxRepeats` bounds.
  */
 export class RepeatWatch {
   readonly #maxRepeats: number;
@@ -29,7 +31,7 @@ export class RepeatWatch {
     const exact = `${tool} ${stableJson(input)}`;
     const alike = shapeOf(`${exact} -> ${result.output}`, !result.ok);
     this.#calls.push({ exact, alike });
-    this.#calls = this.#calls.slice(-Math.max(windowLength, this.#maxRepeats + longestCycle));
+    this.#calls = this.#calls.slice(-Math.max(windowLength, this.#maxRepeats, 3 * longestCycle));
     const same = this.#calls.slice(-windowLength).filter((call) => call.exact === exact).length;
     if (same % 3 === 0) this.#reminders.push(tool);
   }
@@ -45,7 +47,8 @@ export class RepeatWatch {
   get loopLength(): number | null {
     for (let cycle = 1; cycle <= longestCycle; cycle += 1) {
       const length = Math.max(this.#rowLength(cycle, 'exact'), this.#rowLength(cycle, 'alike'));
-      if (length >= this.#maxRepeats) return length;
+      const least = cycle > shortCycle ? Math.max(this.#maxRepeats, 3 * cycle) : this.#maxRepeats;
+      if (length >= least) return length;
     }
     return null;
   }

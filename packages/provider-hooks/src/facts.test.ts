@@ -27,7 +27,12 @@ test('only an error of a connection that never came to be proves that nothing wa
     new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code, ...extra }) });
   for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
     expect(isUnsent(caused(code))).toBe(true);
-  expect(isUnsent(caused('ETIMEDOUT', { syscall: 'connect' }))).toBe(true);
+  for (const code of ['SELF_SIGNED_CERT_IN_CHAIN', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'])
+    expect(isUnsent(caused(code)), 'a certificate that is not accepted').toBe(true);
+  for (const code of ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']) {
+    expect(isUnsent(caused(code, { syscall: 'connect' }))).toBe(true);
+    expect(isUnsent(caused(code, { syscall: 'read' }))).toBe(false);
+  }
   for (const code of ['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE', 'UND_ERR_HEADERS_TIMEOUT', 'ETIMEDOUT'])
     expect(isUnsent(caused(code))).toBe(false);
 });

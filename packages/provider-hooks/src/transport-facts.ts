@@ -15,6 +15,24 @@ const unconnectedCodes: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
+  // A certificate that is not accepted: no byte of a request is written before that is settled.
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Codes that say so only of the system call that connects; of another they may come after the request. */
+const unconnectedByCall: ReadonlySet<string> = new Set([
+  'EADDRNOTAVAIL',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ETIMEDOUT',
 ]);
 
 /** True for a status that proves a refusal. */
@@ -39,7 +57,7 @@ export function isUnsent(error: unknown, depth = 0): boolean {
   if (Array.isArray(parts) && parts.length > 0) return parts.every((part) => isUnsent(part, depth + 1));
   const { code, syscall, cause } = error as { code?: unknown; syscall?: unknown; cause?: unknown };
   if (typeof code === 'string' && unconnectedCodes.has(code)) return true;
-  if (code === 'ETIMEDOUT' && syscall === 'connect') return true;
+  if (typeof code === 'string' && unconnectedByCall.has(code) && syscall === 'connect') return true;
   return isUnsent(cause, depth + 1);
 }
 
