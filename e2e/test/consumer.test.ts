@@ -134,6 +134,15 @@ describe('every package, packed and installed into one directory with plain npm'
     await expectToRun(all, moduleOf(name, 0));
   });
 
+  it.each(['@stint/simulator', '@stint/provider-hooks', '@stint/engine'])(
+    '%s: every further README example runs too',
+    async (name) => {
+      const further = examplesOf(readmeOf(all, name)).slice(1);
+      expect(further.length).toBeGreaterThan(0);
+      for (const index of further.keys()) await expectToRun(all, moduleOf(name, index + 1));
+    },
+  );
+
   it('the contracts run in a browser, without polyfills', async () => {
     const modules =
       "export * as contracts from '@stint/contracts';\nexport * as compatibility from '@stint/contracts/compatibility';\n";

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientModel, clientNames, type Heard, hear } from './clients.test.support.js';
 import { describeFault, type Fault, type FaultName, faultNames } from './faults.js';
@@ -151,4 +152,17 @@ test('every fault is described and none is left out of this file', () => {
     'empty_body',
   ];
   expect([...refusals, ...wholeAnswer, ...special, ...cut].sort()).toEqual([...faultNames].sort());
+});
+
+test('the README says of each fault what it does', async () => {
+  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  const rows = [...readme.matchAll(/^\| `(\w+)` +\| (\d+|none) +\| (\w+) +\| (.*?) +\|$/gm)].map(
+    ([, ...cells]) => cells,
+  );
+  expect(rows).toEqual(
+    faultNames.map((name) => {
+      const { status, reach, summary } = describeFault(name);
+      return [name, String(status ?? 'none'), reach, summary];
+    }),
+  );
 });
