@@ -213,9 +213,10 @@ function checkAmount(
   const charged = level.sum[name];
   const held = name === 'tokens' ? level.sum.heldTokens : level.sum.heldCostMicros;
   const kept = protectedFor(level, request.kind, name, limit);
-  if (charged + asked + kept <= limit) return undefined;
-  const fitsWithoutHolds = charged - held + asked <= limit;
-  const fitsWithoutProtection = charged + asked <= limit;
+  const isAny = limit > 0;
+  if (isAny && charged + asked + kept <= limit) return undefined;
+  const fitsWithoutHolds = isAny && charged - held + asked <= limit;
+  const fitsWithoutProtection = isAny && charged + asked <= limit;
   const heldByOthers = fitsWithoutHolds && !fitsWithoutProtection;
   return refuse(
     {
@@ -240,11 +241,16 @@ function protectedFor(level: Level, asking: string, name: 'requests' | 'tokens' 
   for (const kind of Object.keys(protections)) {
     const protection = protections[kind];
     if (kind === asking || protection === undefined) continue;
-    const most = Math.floor((limit / 100) * (protection.maxPercent ?? 100));
+    const most = percentOf(limit, protection.maxPercent ?? 100);
     const charged = (ownValue(level.view.kinds, kind) ?? noTotals)[name];
     kept += Math.max(0, Math.min(protection[name] ?? 0, most) - charged);
   }
   return kept;
+}
+
+/** Rounded down, exactly: a fraction would be off by one for some limits. */
+function percentOf(limit: number, percent: number): number {
+  return Math.floor(limit / 100) * percent + Math.floor(((limit % 100) * percent) / 100);
 }
 
 function checkConcurrency({ view, sum }: Level): Decision | undefined {
@@ -290,7 +296,7 @@ function checkWindow(level: Level, window: WindowLimit, admission: Admission): D
 }
 
 function isOver(limit: number | undefined, charged: number | undefined, asked: number): boolean {
-  return limit !== undefined && (charged ?? 0) + asked > limit;
+  return limit !== undefined && (limit === 0 || (charged ?? 0) + asked > limit);
 }
 
 function protectedNote(kind: string): string {

@@ -140,7 +140,7 @@ export const settlementCases: readonly LedgerCase[] = [
       await ledger.createAccount({ id: 'a' });
       const id = await hold(ledger, ask('a', 100));
       await ledger.markRequestUnknown(id, used(7));
-      await ledger.releaseRequest(id, 'refused');
+      await ledger.reconcileRequest(id, 'not_billed', person);
       for (const usage of [null, used(0)]) {
         assert.deepEqual(await ledger.settleRequest(id, { usage, complete: true }), {
           settled: false,

@@ -1,6 +1,7 @@
 import type { DatabaseOptions } from '@stint/storage';
 import type { FreshStore } from '@stint/storage/testing';
 import { admissionCases } from './conformance-admission.js';
+import { edgeCases } from './conformance-edges.js';
 import { faultCases } from './conformance-faults.js';
 import { openKit } from './conformance-kit.js';
 import { peopleCases } from './conformance-people.js';
@@ -19,7 +20,15 @@ export type StoreSource = () => Promise<FreshStore<DatabaseOptions>>;
 
 /** Defines the tests that the ledger passes on every store: admission, settlement, windows, people's commands, and the faults of its kind. */
 export function testLedger(runner: TestRunner, engine: string, fresh: StoreSource): void {
-  const cases = [...admissionCases, ...settlementCases, ...windowCases, ...peopleCases, ...replayCases, ...faultCases];
+  const cases = [
+    ...admissionCases,
+    ...settlementCases,
+    ...windowCases,
+    ...peopleCases,
+    ...replayCases,
+    ...edgeCases,
+    ...faultCases,
+  ];
   runner.describe(`ledger on ${engine}`, () => {
     for (const { name, run } of cases) {
       runner.it(name, async () => {

@@ -15,6 +15,8 @@ export type EstimatedRequest = Pick<FrozenRequest, 'model' | 'prompt'> &
   Partial<Pick<FrozenRequest, 'tools' | 'settings'>> & {
     /** The tier that is asked for. @default what `settings.providerOptions` asks for, else the standard one */
     readonly serviceTier?: string;
+    /** Context kept at the provider that this request continues. @default that of the options */
+    readonly storedContextTokens?: number;
   };
 
 export interface EstimateOptions extends Partial<PartRules> {
@@ -61,13 +63,13 @@ export function estimateRequest(request: EstimatedRequest, options: EstimateOpti
   };
 }
 
-function countInput({ prompt, tools }: EstimatedRequest, options: EstimateOptions): number {
+function countInput({ prompt, tools, storedContextTokens }: EstimatedRequest, options: EstimateOptions): number {
   const rules = partRulesOf(options);
   let tokens = 0;
   for (const message of prompt) tokens += messageTokens(message, rules);
   if (tools !== undefined && tools.length > 0) tokens += toolTokens(tools, rules.bound);
   const ratio = Math.max(1, options.inputRatio ?? 1);
-  return Math.ceil(tokens * ratio) + (options.storedContextTokens ?? 0);
+  return Math.ceil(tokens * ratio) + (storedContextTokens ?? options.storedContextTokens ?? 0);
 }
 
 const toolSizes = new WeakMap<object, { plain?: number; bound?: number }>();

@@ -3,6 +3,8 @@ import type { Usage } from '@stint/provider-hooks';
 import { type Estimate, type EstimatedRequest, type EstimateOptions, estimateRequest } from './estimate.js';
 
 const mostModels = 256;
+/** More than that is no matter of tokenizers, but context that the provider keeps, or pictures: it would only make holds absurd. */
+const highestRatio = 4;
 
 /** Estimates requests and learns from what they really took; learning only raises. */
 export interface Estimator {
@@ -13,7 +15,7 @@ export interface Estimator {
   ratio(model: string): number;
 }
 
-/** An estimator that keeps, for each model, the highest ratio of actual to estimated input that it saw. */
+/** An estimator that keeps, for each model, the highest ratio of actual to estimated input that it saw, at most 4. */
 export function createEstimator(options: EstimateOptions = {}): Estimator {
   const ratios = new Map<string, number>();
   const ratio = (model: string): number => ratios.get(model) ?? Math.max(1, options.inputRatio ?? 1);
@@ -23,7 +25,8 @@ export function createEstimator(options: EstimateOptions = {}): Estimator {
     observe(model, estimate, usage) {
       const actual = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
       const seen = estimate.inputTokens === 0 ? 1 : (ratio(model) * actual) / estimate.inputTokens;
-      if (seen > ratio(model) && ratios.size < mostModels) ratios.set(model, seen);
+      const learned = Math.min(seen, highestRatio);
+      if (learned > ratio(model) && (ratios.has(model) || ratios.size < mostModels)) ratios.set(model, learned);
     },
   };
 }

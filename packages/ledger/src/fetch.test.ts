@@ -115,6 +115,39 @@ it('releases a request that found nobody to connect to, and holds none for a sig
   simulator = await startSimulator();
 });
 
+it('case L31: holds a request that continues an answer with what that answer took', async () => {
+  const capped = cappedFetch(ledger, { account: 'app' });
+  const [url, init] = post('responses', false);
+  const long = { model: 'any', input: 'Why? '.repeat(2_000), max_output_tokens: 300 };
+  const first = (await (await capped(url, { ...init, body: JSON.stringify(long) })).json()) as { id: string };
+  const { tokens } = (await ledger.snapshotAccount('app')).usage;
+  const estimateOf = async (previous: object): Promise<number> => {
+    const body = JSON.stringify({ model: 'any', input: 'And?', max_output_tokens: 300, ...previous });
+    const before = (await ledger.exportEntries('app')).length;
+    await (await capped(url, { ...init, body })).text();
+    const line = (await ledger.exportEntries('app', before))[0];
+    return (await ledger.readRequest(line?.request ?? ''))?.estimate.tokens ?? 0;
+  };
+  const bare = await estimateOf({});
+  expect(await estimateOf({ previous_response_id: first.id })).toBeGreaterThanOrEqual(bare + tokens);
+  expect(await estimateOf({ previous_response_id: 'of another process' })).toBeLessThan(bare + 100);
+});
+
+it('sends nothing whose output has no length that is a number, or several answers without one', async () => {
+  const capped = cappedFetch(ledger, { account: 'app' });
+  const [url, init] = post('chat/completions', false);
+  for (const wrong of [{ max_tokens: '5' }, { max_tokens: 1.5 }, { max_completion_tokens: -1 }, { n: '2' }, { n: 3 }]) {
+    const body = JSON.stringify({ model: 'any', messages: [], ...wrong });
+    await expect(capped(url, { ...init, body }), JSON.stringify(wrong)).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
+  }
+  const both = JSON.stringify({ model: 'any', messages: [], max_tokens: 10, max_completion_tokens: 50_001, n: 2 });
+  const refused = await capped(url, { ...init, body: both }).catch((error: unknown) => error);
+  expect(refusalReasonOf(refused)?.code).toBe('tokens_exhausted');
+  expect(simulator.requests()).toHaveLength(0);
+});
+
 it('counts an image by its rule and not by its bytes, and a tool that the provider runs by its fee', async () => {
   await ledger.createAccount({ id: 'money', limits: { maxCostMicros: 200_000 } });
   const capped = cappedFetch(ledger, { account: 'money', provider: 'simulated' });

@@ -3,8 +3,9 @@ import { LedgerError } from './errors.js';
 import { Guard, type GuardedRequest, type GuardOptions } from './guard.js';
 import type { Ledger } from './ledger.js';
 import { RawAnswerReader } from './raw-answer.js';
-import { dialectOf, estimatedRequestOf } from './raw-request.js';
+import { continuedAnswer, dialectOf, estimatedRequestOf } from './raw-request.js';
 import type { ReleaseProof } from './settle.js';
+import { StoredContexts } from './stored-contexts.js';
 
 export { type GuardOptions, refusalReasonOf } from './guard.js';
 
@@ -25,12 +26,14 @@ const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_
 /**
  * A `fetch` for clients of OpenAI- and Anthropic-shaped APIs: each request to a model is admitted by the ledger before it leaves and settled
  * from its answer, streams included. No byte of the answer is changed. Turn the client's own retries off, or each is a request of its own.
+ * A request that continues an answer by its id is held with what that answer took, if it came through this same fetch.
  * For usage in OpenAI's chat streams ask with `stream_options: { include_usage: true }`; without it the hold stays charged as unmeasured.
  * @throws (from the fetch) LedgerError `refused`, `ledger_unavailable`, `invalid_input`; then nothing was sent
  */
 export function cappedFetch(ledger: Ledger, options: CappedFetchOptions): typeof globalThis.fetch {
   const guard = new Guard(ledger, options);
   const send = options.fetch ?? globalThis.fetch;
+  const contexts = new StoredContexts();
   return async (input, init) => {
     const outgoing = new Request(input, init);
     const url = new URL(outgoing.url);
@@ -38,16 +41,20 @@ export function cappedFetch(ledger: Ledger, options: CappedFetchOptions): typeof
     if (outgoing.method === 'GET' || (dialect === undefined && options.allowOther?.(url) === true))
       return send(outgoing);
     if (dialect === undefined) throw unknownRequest(url);
-    const body = await outgoing.clone().text();
-    const request = guard.prepare(readRequest(body, options.provider ?? dialect, url));
+    const body = parse(await outgoing.clone().text());
+    const storedContextTokens = contexts.tokensOf(continuedAnswer(body));
+    const request = guard.prepare({
+      ...readRequest(body, options.provider ?? dialect, url),
+      ...(storedContextTokens === undefined ? {} : { storedContextTokens }),
+    });
     outgoing.signal.throwIfAborted();
     await guard.hold(request);
-    return new Exchange(guard, request).send(send, outgoing);
+    return new Exchange({ guard, request, contexts }).send(send, outgoing);
   };
 }
 
-function readRequest(text: string, provider: string, url: URL): NonNullable<ReturnType<typeof estimatedRequestOf>> {
-  const request = estimatedRequestOf(parse(text), provider);
+function readRequest(body: unknown, provider: string, url: URL): NonNullable<ReturnType<typeof estimatedRequestOf>> {
+  const request = estimatedRequestOf(body, provider);
   if (request === undefined)
     throw new LedgerError(
       'invalid_input',
@@ -77,12 +84,14 @@ function unknownRequest(url: URL): LedgerError {
 class Exchange {
   readonly #guard: Guard;
   readonly #request: GuardedRequest;
+  readonly #contexts: StoredContexts;
   readonly #reader = new RawAnswerReader();
   #isSettled = false;
 
-  constructor(guard: Guard, request: GuardedRequest) {
+  constructor({ guard, request, contexts }: { guard: Guard; request: GuardedRequest; contexts: StoredContexts }) {
     this.#guard = guard;
     this.#request = request;
+    this.#contexts = contexts;
   }
 
   async send(send: typeof globalThis.fetch, outgoing: Request): Promise<Response> {
@@ -153,7 +162,8 @@ class Exchange {
 
   /** A stream that ended without its stop event is not complete. */
   async #ended(): Promise<void> {
-    const { complete, usage, model } = this.#reader.end();
+    const { complete, usage, model, id } = this.#reader.end();
+    if (id !== undefined && usage !== null) this.#contexts.keep(id, usage.totalTokens);
     if (!complete) return this.#failed(null, usage);
     if (this.#isSettled) return;
     this.#isSettled = true;

@@ -135,8 +135,10 @@ export class Ledger {
     return await this.#write((ctx) => markRequestUnknown(ctx, id, usage, costBy(this.#prices)));
   }
 
+  /** Without `costMicros` the usage is priced by the model that was asked for. */
   async reconcileRequest(id: string, found: ReconcileInput, actor: Actor): Promise<SettleResult> {
-    return await this.#writeAndWake((ctx) => reconcileRequest(ctx, id, found, actor));
+    const figures = found === 'not_billed' ? found : { ...found, costMicros: found.costMicros ?? costBy(this.#prices) };
+    return await this.#writeAndWake((ctx) => reconcileRequest(ctx, id, figures, actor));
   }
 
   /** Marks the reservations of dead processes unknown. Answers how many. */

@@ -12,6 +12,8 @@ export interface RawAnswer {
   readonly complete: boolean;
   readonly usage: Usage | null;
   readonly model: string | undefined;
+  /** By which a later request can continue it. */
+  readonly id: string | undefined;
 }
 
 /** Collects the events of a stream. Usage reports are cumulative: a later figure replaces an earlier one. */
@@ -20,6 +22,7 @@ export class RawAnswerReader {
   #line = '';
   #usage: Fields | undefined;
   #model: string | undefined;
+  #id: string | undefined;
   #complete = false;
 
   /** Reads a piece of an event stream. */
@@ -39,7 +42,7 @@ export class RawAnswerReader {
 
   end(): RawAnswer {
     if (this.#line !== '') this.#readLine(this.#line);
-    return { complete: this.#complete, usage: usageOfRaw(this.#usage), model: this.#model };
+    return { complete: this.#complete, usage: usageOfRaw(this.#usage), model: this.#model, id: this.#id };
   }
 
   #readLine(line: string): void {
@@ -55,6 +58,7 @@ export class RawAnswerReader {
     const usage = rawUsageObject(event);
     if (usage !== undefined) this.#usage = mergeRawUsage(this.#usage, usage);
     if (typeof inner.model === 'string') this.#model = inner.model;
+    if (typeof inner.id === 'string') this.#id = inner.id;
     if (endTypes.has(event.type)) this.#complete = true;
   }
 }

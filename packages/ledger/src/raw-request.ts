@@ -1,5 +1,6 @@
 /** What a raw OpenAI- or Anthropic-shaped request asks for, as far as an estimate needs it. */
 import { type PromptMessage, serviceTierOf, type ToolDefinition } from '@stint/provider-hooks';
+import { LedgerError } from './errors.js';
 import type { EstimatedRequest } from './estimate.js';
 import { isCount } from './integers.js';
 
@@ -14,7 +15,10 @@ export function dialectOf(path: string): Dialect | undefined {
   return undefined;
 }
 
-/** Reads a body. Undefined if it names no model: such a request cannot be estimated. */
+/**
+ * Reads a body. Undefined if it names no model: such a request cannot be estimated.
+ * @throws LedgerError `invalid_input` for a maximum of the output that is no count
+ */
 export function estimatedRequestOf(body: unknown, provider: string): EstimatedRequest | undefined {
   const fields = fieldsOf(body);
   if (typeof fields?.model !== 'string') return undefined;
@@ -29,10 +33,35 @@ export function estimatedRequestOf(body: unknown, provider: string): EstimatedRe
   };
 }
 
+const outputMaxima = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
+
+/** The largest of the maxima that are given, for each of the answers. */
 function outputOf(fields: Fields): number | undefined {
-  const most = fields.max_tokens ?? fields.max_completion_tokens ?? fields.max_output_tokens;
-  if (!isCount(most)) return undefined;
-  return most * (isCount(fields.n) && fields.n > 1 ? fields.n : 1);
+  const given = outputMaxima.map((name) => countOf(fields, name)).filter((most) => most !== undefined);
+  const answers = Math.max(1, countOf(fields, 'n') ?? 1);
+  if (given.length > 0) return Math.max(...given) * answers;
+  if (answers === 1) return undefined;
+  throw new LedgerError(
+    'invalid_input',
+    `${answers} answers of no stated length cannot be estimated; set max_tokens too.`,
+  );
+}
+
+/** A server may read what is no number as one, so it is not passed over. */
+function countOf(fields: Fields, name: string): number | undefined {
+  const value = fields[name];
+  if (value === undefined || value === null) return undefined;
+  if (isCount(value)) return value;
+  throw new LedgerError(
+    'invalid_input',
+    `${name} is ${JSON.stringify(value)}, no integer from 0, so the request cannot be estimated and was not sent.`,
+  );
+}
+
+/** The answer that a request continues: its context is kept at the provider. */
+export function continuedAnswer(body: unknown): string | undefined {
+  const id = fieldsOf(body)?.previous_response_id;
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** One message with all that the request carries: its text, and its images and files beside, which are not counted by their bytes. */

@@ -1,12 +1,12 @@
 import type { Usage } from '@stint/provider-hooks';
 import type { Context, Transaction } from '@stint/storage';
 import { requirePersonOrImport } from './actors.js';
-import { bookReconciliation, type SettleResult } from './settle.js';
+import { bookReconciliation, type SettleInput, type SettleResult } from './settle.js';
 import type { Actor } from './types.js';
-import { checkCost, checkUsage } from './usage.js';
+import { checkUsage } from './usage.js';
 
 /** What was found out about a request: its usage and cost, or that it was never billed. */
-export type ReconcileInput = { readonly usage: Usage; readonly costMicros?: number | null } | 'not_billed';
+export type ReconcileInput = { readonly usage: Usage; readonly costMicros?: SettleInput['costMicros'] } | 'not_billed';
 
 /**
  * Corrects a request by hand or from the provider's bill. A reported one may be corrected too; one in flight may not.
@@ -21,7 +21,6 @@ export function* reconcileRequest(
   requirePersonOrImport(actor, 'reconcile a request');
   if (found === 'not_billed') return yield* bookReconciliation(ctx, id, found, actor);
   checkUsage(found.usage);
-  checkCost(found.costMicros);
   return yield* bookReconciliation(
     ctx,
     id,

@@ -1,5 +1,7 @@
 import { all, type Context, type Row, type Transaction } from '@stint/storage';
 import type { StoredEntry } from './entries.js';
+import { LedgerError } from './errors.js';
+import { isCount } from './integers.js';
 import { type LedgerRequest, requestColumns, requestOf } from './requests.js';
 import { readEntries } from './verify.js';
 
@@ -96,7 +98,8 @@ function* listOpen(account: string, options: ListOptions): Transaction<readonly 
 }
 
 function pageLength({ limit = 100 }: ListOptions): number {
-  return Math.min(limit, 1000);
+  if (isCount(limit) && limit > 0) return Math.min(limit, 1000);
+  throw new LedgerError('invalid_input', `limit is ${limit}; it must be an integer from 1.`);
 }
 
 /** A page of an account's own journal lines, oldest first, for an export; empty at the end. */

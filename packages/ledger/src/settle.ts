@@ -90,14 +90,15 @@ export function* markRequestUnknown(
 
 /**
  * Releases a request that provably did no paid work: nothing is charged, it still counts as a request.
- * @returns false if there is nothing to release: no such request, or it is reported or released already
+ * @returns false if there is nothing to release: no such request, it is reported or released already, or usage of it was reported, which is
+ *   work that was done
  */
 export function* releaseRequest(ctx: Context, id: string, proof: ReleaseProof): Transaction<boolean> {
   if (proof !== 'not_sent' && proof !== 'refused') {
     throw new LedgerError('invalid_input', `proof is ${JSON.stringify(proof)}; it must be 'not_sent' or 'refused'.`);
   }
   const locked = yield* lockForSettlement(id);
-  if (locked === undefined || !isOpen(locked.request)) return false;
+  if (locked === undefined || !isOpen(locked.request) || isMeasured(locked.request.usage)) return false;
   const { chain, request } = locked;
   yield* book(ctx, chain, { before: request, after: releasedAs(request, proof), type: 'released' });
   return true;
@@ -110,13 +111,14 @@ export function* releaseRequest(ctx: Context, id: string, proof: ReleaseProof): 
 export function* bookReconciliation(
   ctx: Context,
   id: string,
-  found: Figures | 'not_billed',
+  found: SettleInput | 'not_billed',
   actor: Actor,
 ): Transaction<SettleResult> {
   const locked = yield* lockForSettlement(id);
   if (locked === undefined) return { settled: false, reason: 'unknown_request' };
   const { chain, request } = locked;
-  const after = found === 'not_billed' ? releasedAs(request, 'not_billed') : reportedAs(request, found, chain);
+  const after =
+    found === 'not_billed' ? releasedAs(request, 'not_billed') : reportedAs(request, figuresOf(request, found), chain);
   const refusal = refuseReconciliation(request, after);
   if (refusal !== undefined) return refusal;
   return yield* book(ctx, chain, { before: request, after, type: 'corrected', actor });
@@ -184,7 +186,7 @@ function overspentLimit({ limits, kinds }: Account): { readonly code: string; re
 }
 
 /** A settlement with its cost computed. */
-export interface Figures {
+interface Figures {
   readonly usage: Usage | null;
   readonly complete: boolean;
   readonly costMicros: number | null;

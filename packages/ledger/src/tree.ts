@@ -36,6 +36,8 @@ const lockChainOfRequest = `SELECT ${accountColumns} FROM ledger_accounts
 const updateAll = `UPDATE ledger_accounts SET state = ?, data_revision = ?, head = ?, entry_count = ?,
   status = ?, limits = ?, stop_reason = ?, revision = ? WHERE id = ?`;
 
+const mostKinds = 256;
+
 /** One account row of a locked chain. Fields change through the functions of this file only. */
 export interface Account extends AccountView {
   readonly parent: string | null;
@@ -103,9 +105,18 @@ export function chainTo(chain: Chain, id: string): Chain {
 /** Adds to the sums of the chain's every account, and to the window buckets at `bookedAt`. */
 export function addToChain(chain: Chain, kind: string, delta: Totals, bookedAt: number): void {
   for (const account of chain) {
-    account.kinds[kind] = addTotals(ownValue(account.kinds, kind) ?? noTotals, delta);
+    account.kinds[kind] = addTotals(ownValue(account.kinds, kind) ?? newKind(account), delta);
     if (account.limits.windows !== undefined) bookInWindows(account, delta, bookedAt);
   }
+}
+
+/** Sums of kinds stand in the account's row, so that kinds are words of a program, not one for each user or day. */
+function newKind({ id, kinds }: Account): Totals {
+  if (Object.keys(kinds).length < mostKinds) return noTotals;
+  throw new LedgerError(
+    'invalid_input',
+    `Account ${id} has requests of ${mostKinds} kinds already; use fewer words for kinds.`,
+  );
 }
 
 /** Appends one entry to the chain's last account. */
