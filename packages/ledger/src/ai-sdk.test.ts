@@ -75,6 +75,20 @@ it('sends nothing that does not fit, and says why', async () => {
   expect((await ledger.snapshotAccount('app')).usage.requests).toBe(0);
 });
 
+it('gives a hold back that came after nobody waited for it any longer: not sent, not charged', async () => {
+  const blocker = { account: 'app', kind: 'request', model: 'm', estimate: { tokens: 99_990, costMicros: null } };
+  await ledger.reserveRequest({ ...blocker, id: 'blocker' });
+  const capped = cappedModel(model(), ledger, { account: 'app', waitMs: 20_000, hookTimeoutMs: 50 });
+  await expect(generateText({ model: capped, ...call })).rejects.toMatchObject({ code: 'hook_failed', hook: 'start' });
+  await ledger.releaseRequest('blocker', 'not_sent');
+  const counted = async (): Promise<object> => {
+    const { requests, tokens, open } = (await ledger.snapshotAccount('app')).usage;
+    return { requests, tokens, open };
+  };
+  await expect.poll(counted, { timeout: 10_000 }).toEqual({ requests: 2, tokens: 0, open: 0 });
+  expect(simulator.requests()).toHaveLength(0);
+});
+
 it('case L05: sends nothing when the request cannot be estimated or the store is gone', async () => {
   const broken = createLedger(await store.open(), {
     get inputRatio(): number {

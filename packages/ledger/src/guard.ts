@@ -26,6 +26,8 @@ export interface GuardedRequest {
   readonly estimate: Estimate;
   /** True from the moment the hold is committed. */
   held: boolean;
+  /** True once nobody waits for `hold` any longer: a hold that comes after that is given back. */
+  givenUp?: boolean;
 }
 
 const retryDelaysMs = [20, 100, 500];
@@ -71,6 +73,13 @@ export class Guard {
     };
     const result = await this.#ledger.reserveWhenRoom(input, { timeoutMs: waitMs });
     if (!result.allowed) throw refusedError(result.reason);
+    if (wasGivenUp(request)) {
+      await keepTrying(() => this.#ledger.releaseRequest(request.id, 'not_sent'));
+      throw new LedgerError(
+        'ledger_unavailable',
+        `The request to ${request.model} was given up before it was admitted; it was not sent.`,
+      );
+    }
     request.held = true;
   }
 
@@ -84,11 +93,19 @@ export class Guard {
 
   /** No complete answer came: released on proof, else unknown. A request without a hold has nothing to settle. */
   async fail(request: GuardedRequest, proof: ReleaseProof | null, usage: Usage | null): Promise<void> {
-    if (!request.held) return;
+    if (!request.held) {
+      request.givenUp = true;
+      return;
+    }
     if (proof === null || usage !== null)
       await keepTrying(() => this.#ledger.settleRequest(request.id, { usage, complete: false }));
     else await keepTrying(() => this.#ledger.releaseRequest(request.id, proof));
   }
+}
+
+/** A function, since it becomes true while `hold` waits. */
+function wasGivenUp(request: GuardedRequest): boolean {
+  return request.givenUp === true;
 }
 
 /** A settlement that the store could not take is tried again: the same figures book once. */
