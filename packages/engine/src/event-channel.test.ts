@@ -52,3 +52,18 @@ test('leaving releases a producer that waits, tells it, and waits for its end', 
   expect(log.toSorted()).toEqual(['ended', 'released', 'told']);
   expect(await channel.next()).toEqual({ done: true, value: undefined });
 });
+
+test('a consumer that asks several times at once gets each event once, in order, and then the end', async () => {
+  const channel: EventChannel<number> = new EventChannel<number>(
+    async () => {
+      await channel.emit(1);
+      await Promise.resolve();
+      void channel.push(2);
+      await channel.emit(3);
+    },
+    () => undefined,
+  );
+  const asked = Array.from({ length: 5 }, () => channel.next());
+  const values = (await Promise.all(asked)).map(({ value, done }) => (done === true ? 'done' : value));
+  expect(values).toEqual([1, 2, 3, 'done', 'done']);
+});

@@ -4,7 +4,8 @@
  * 1. `emit` hands an event over and waits until the consumer comes back for the next: what it did on seeing the event
  *    has happened before the loop goes on.
  * 2. `push` is for the many small ones: the loop runs ahead, but at most `highWater` events.
- * 3. `return` by the consumer runs `onReturn` and waits for the producer to end; nothing is handed over any more.
+ * 3. `next` may be called again before the last one settled: each call gets an event, in order.
+ * 4. `return` by the consumer runs `onReturn` and waits for the producer to end; nothing is handed over any more.
  */
 export class EventChannel<T> implements AsyncIterableIterator<T> {
   readonly #queue: T[] = [];
@@ -13,6 +14,8 @@ export class EventChannel<T> implements AsyncIterableIterator<T> {
   readonly #onReturn: () => void;
   #producer: Promise<void> | null = null;
   #waiting: ((result: IteratorResult<T, undefined>) => void) | null = null;
+  /** Settles when the consumer that waits has its event. */
+  #waited: Promise<unknown> = Promise.resolve();
   #taken: (() => void) | null = null;
   #closed = false;
 
@@ -51,12 +54,14 @@ export class EventChannel<T> implements AsyncIterableIterator<T> {
       this.#producer = this.#start().finally(() => this.#close());
       this.#producer.catch(() => undefined); // the producer reports its errors as events
     }
+    if (this.#waiting) return this.#waited.then(() => this.next()); // asked twice at once: one after the other
     const value = this.#queue.shift();
     if (value !== undefined) return { done: false, value };
     if (this.#closed) return { done: true, value: undefined };
     const result = new Promise<IteratorResult<T, undefined>>((resolve) => {
       this.#waiting = resolve;
     });
+    this.#waited = result;
     this.#release();
     return result;
   }
