@@ -3,7 +3,8 @@
  *
  * 1. An answer that was kept is stored as if it had come in time: settled in the ledger, its inputs acknowledged, one
  *    transaction. Nothing is paid again, and the work goes on from it.
- * 2. A provider that does not answer in time, or does not know, changes nothing: then a person decides.
+ * 2. A model that is still at work is asked about again by each sweep; meanwhile a person may decide.
+ * 3. A provider that does not answer in time, or does not know, changes nothing: then a person decides.
  */
 import { type FoundAnswer, readTurn, resolveByProvider, type TurnOwner, type TurnRecord } from '@stint/journal';
 import { markRequestUnknown, settleRequest } from '@stint/ledger';
@@ -18,28 +19,34 @@ import type { Pricing } from './pricing.js';
 /** The past answers of the provider of a model, `provider:name`; null if it keeps none. */
 export type PastAnswersOf = (model: string) => PastAnswers | null;
 
-export interface AskOptions {
+/** Who is asked, how what is found is priced, and what is still to be asked. One for each coordinator. */
+export interface Asking {
+  readonly pastAnswersOf: PastAnswersOf;
+  readonly pricing: Pricing;
+  /** Turns whose model was still at work when it was asked, and how often that was: each sweep asks again. */
+  readonly running: Map<string, number>;
+}
+
+export interface AskOptions extends Asking {
   readonly db: Database;
   readonly log: (line: LogLine) => void;
-  readonly pricing: Pricing;
-  readonly pastAnswersOf: PastAnswersOf;
 }
 
 /** Longest time for one question. */
 const askTimeoutMs = 10_000;
-/** How often a model that is still at work is asked again, and after which time. */
-const mostTries = 3;
-const nextTryMs = 1_000;
+/** How often a model that is still at work is asked about: an hour, at the usual time between two sweeps. */
+const mostAsks = 720;
 
-/** Settles what providers know about these turns. Answers how many it settled. */
-export async function askProviders(options: AskOptions, turnIds: readonly string[]): Promise<number> {
-  const { db, log, pastAnswersOf } = options;
+/** Settles what providers know about these turns, and about those that were running before. Answers how many it settled. */
+export async function askProviders(options: AskOptions, lost: readonly string[]): Promise<number> {
+  const { db, log, pastAnswersOf, running } = options;
   let settled = 0;
+  const turnIds = [...new Set([...lost, ...running.keys()])];
   for (const owner of await ownersOf(db, turnIds)) {
     const ids = await resolveByProvider(db, owner, {
       ask: (turn) => {
         const ask = pastAnswersOf(turn.model);
-        return ask && askUntilDone(ask, turn);
+        return ask && askOnce(ask, turn, running);
       },
       *lock(ctx, turn) {
         yield* placeOf(ctx, turn.owner);
@@ -68,16 +75,20 @@ async function ownersOf(db: Database, turnIds: readonly string[]): Promise<reado
   return [...owners.values()];
 }
 
-async function askUntilDone(ask: PastAnswers, { responseId, model }: AskedTurn): Promise<PastAnswer> {
+async function askOnce(
+  ask: PastAnswers,
+  { id, responseId, model }: AskedTurn,
+  running: Map<string, number>,
+): Promise<PastAnswer> {
+  const asks = (running.get(id) ?? 0) + 1;
+  running.delete(id);
   const request = { responseId, modelId: model.slice(model.indexOf(':') + 1) };
-  for (let tries = 1; ; tries += 1) {
-    const found = await ask(request, AbortSignal.timeout(askTimeoutMs));
-    if (found.state !== 'running' || tries === mostTries) return found;
-    await new Promise((resolve) => setTimeout(resolve, nextTryMs));
-  }
+  const found = await ask(request, AbortSignal.timeout(askTimeoutMs));
+  if (found.state === 'running' && asks < mostAsks) running.set(id, asks);
+  return found;
 }
 
-type AskedTurn = Pick<TurnRecord, 'model'> & { readonly responseId: string };
+type AskedTurn = Pick<TurnRecord, 'id' | 'model'> & { readonly responseId: string };
 
 function* book(ctx: Context, pricing: Pricing, turn: TurnRecord, found: FoundAnswer): Transaction<void> {
   if (found.state === 'failed') {

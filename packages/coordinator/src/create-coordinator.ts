@@ -37,14 +37,14 @@ export interface Coordinator extends AsyncDisposable {
 export function createCoordinator(options: CoordinatorOptions): Coordinator {
   const services = resolveOptions(options, { pricing: pricingBy() });
   const { db, log, pricing, pastAnswersOf } = services;
-  const pastAnswers = pastAnswersOf && { pastAnswersOf, pricing };
+  const asking = pastAnswersOf && { pastAnswersOf, pricing, running: new Map<string, number>() };
   const state = { running: false };
   const onEnd = (): void => scheduler.wake();
   const turns = mailboxSource(services, onEnd);
   const runs = actionSource(services, onEnd);
   const scheduler = createScheduler({
     sources: [turns, runs],
-    recover: () => recover({ db, log, pastAnswers }),
+    recover: () => recover({ db, log, asking }),
     listen: (listener) => db.listen(workChannel, listener),
     pollMs: services.pollMs,
     sweepMs: services.sweepMs,
@@ -63,7 +63,7 @@ export function createCoordinator(options: CoordinatorOptions): Coordinator {
     stop,
     wake: () => scheduler.wake(),
     idle: () => scheduler.idle(),
-    recover: () => recover({ db, log, pastAnswers }),
+    recover: () => recover({ db, log, asking }),
     status: () => ({ running: state.running, activeRuns: runs.slots.size, activeTurns: turns.slots.size }),
     [Symbol.asyncDispose]: stop,
   };

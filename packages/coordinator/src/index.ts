@@ -1,3 +1,4 @@
+export type { PastAnswersOf } from './ask-providers.js';
 export { actionPrompt, actionPromptBytes, type ActionPromptInput } from './action-prompt.js';
 export { accountOf } from './account.js';
 export {

@@ -36,17 +36,16 @@ import {
   recoverHold,
   recoverRun,
 } from '@stint/work-items';
-import { askProviders, type PastAnswersOf } from './ask-providers.js';
+import { type Asking, askProviders } from './ask-providers.js';
 import { errorFacts } from './error-facts.js';
 import type { LogLine } from './options.js';
-import type { Pricing } from './pricing.js';
 import { openUnknowns } from './unknowns.js';
 
 export interface RecoverOptions {
   readonly db: Database;
   readonly log: (line: LogLine) => void;
-  /** Answers that providers keep; with prices to settle them. @default nobody is asked */
-  readonly pastAnswers?: { readonly pastAnswersOf: PastAnswersOf; readonly pricing: Pricing } | undefined;
+  /** Providers that keep answers. @default none is asked */
+  readonly asking?: Asking | undefined;
 }
 
 /** How many rows of each kind were recovered. */
@@ -67,8 +66,8 @@ export async function recover(options: RecoverOptions): Promise<Recovered> {
   await options.db.endDeadProcesses();
   const lost = await options.db.read(turnRule.find);
   const turns = await each(options, turnRule);
-  const { db, log, pastAnswers } = options;
-  const answered = pastAnswers && lost.length > 0 ? await askProviders({ db, log, ...pastAnswers }, lost) : 0;
+  const { db, log, asking } = options;
+  const answered = asking ? await askProviders({ db, log, ...asking }, lost) : 0;
   const claims = await each(options, claimRule);
   const { processGroups, notEnded } = await endDeadGroups(options);
   const recovered: Recovered = {
