@@ -4,6 +4,7 @@ import { freshPostgres, interleave, type Interleaving, schedules, type Side } fr
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { answerQuestion } from './answer-question.js';
 import { claimAction } from './claim-action.js';
+import { beginCoordinatorTurn, failCoordinatorTurn } from './coordinator-turns.js';
 import { completeItem } from './decisions.js';
 import { endRun, type RunEnding } from './end-run.js';
 import { lastBoardSeq, numberEvents, readBoardEvents } from './events.js';
@@ -269,6 +270,32 @@ describe('two transactions at once, in any order of their statements', () => {
     },
   );
 
+  it('a claim that comes between the look of another and its lock leaves nothing for that one', async () => {
+    const itemId = await work.planned(threeSteps);
+    const claim: Body<unknown> = (ctx) => claimAction(ctx, { itemIds: [itemId], maxConcurrentActions: 12 });
+    const result = await inOrder(otherCommitsAfterTheLook, claim, claim);
+    expect(values(result), result.trace.join('\n')).toEqual([
+      null,
+      expect.objectContaining({ run: expect.anything() }),
+    ]);
+    await work.write((ctx) => cancelItem(ctx, { itemId }));
+  });
+
+  it('an Action that was claimed and put off between the look of a claim and its lock is not begun before its time', async () => {
+    const itemId = await work.planned(threeSteps);
+    const claim: Body<unknown> = (ctx) => claimAction(ctx, { itemIds: [itemId], maxConcurrentActions: 12 });
+    const putOff: Body<unknown> = function* (ctx) {
+      const claimed = yield* claimAction(ctx, { itemIds: [itemId], maxConcurrentActions: 12 });
+      const reason = { code: 'provider_wait', message: 'Later' };
+      const notBefore = ctx.now + 60_000;
+      return yield* endRun(ctx, claimed?.fence ?? expect.fail(), { status: 'deferred', reason, notBefore });
+    };
+    const schedule = [...otherCommitsAfterTheLook, ...otherCommitsAfterTheLook.slice(3)];
+    const result = await inOrder(schedule, claim, putOff);
+    expect(values(result), result.trace.join('\n')).toMatchObject([null, { ended: true }]);
+    await work.write((ctx) => cancelItem(ctx, { itemId }));
+  });
+
   it.each<readonly [string, (itemId: string) => Body<unknown>]>([
     ['a pause', (itemId) => (ctx) => pauseItem(ctx, { itemId })],
     ['a cancel', (itemId) => (ctx) => cancelItem(ctx, { itemId })],
@@ -284,6 +311,31 @@ describe('two transactions at once, in any order of their statements', () => {
       await work.write((ctx) => cancelItem(ctx, { itemId }));
     },
   );
+
+  it('a mailbox claim that comes between the look of another and its lock leaves nothing for that one', async () => {
+    const itemId = await work.create();
+    await work.start(itemId);
+    const claim: Body<unknown> = (ctx) => claimMailbox(ctx, { itemIds: [itemId] });
+    const result = await inOrder(otherCommitsAfterTheLook.slice(1), claim, claim);
+    expect(values(result), result.trace.join('\n')).toEqual([null, expect.objectContaining({ itemId })]);
+    await work.write((ctx) => cancelItem(ctx, { itemId }));
+  });
+
+  it('an entry that was answered in vain between the look of a claim and its lock is not taken up before its time', async () => {
+    const itemId = await work.create();
+    await work.start(itemId);
+    const claim: Body<unknown> = (ctx) => claimMailbox(ctx, { itemIds: [itemId] });
+    const inVain: Body<unknown> = function* (ctx) {
+      const claimed = yield* claimMailbox(ctx, { itemIds: [itemId] });
+      const begun = claimed && (yield* beginCoordinatorTurn(ctx, claimed));
+      const failure = { code: 'provider', message: '429', retryAt: ctx.now + 60_000 };
+      return yield* failCoordinatorTurn(ctx, begun?.fence ?? expect.fail(), failure);
+    };
+    const schedule = [...otherCommitsAfterTheLook.slice(1), ...otherCommitsAfterTheLook.slice(3)];
+    const result = await inOrder(schedule, claim, inVain);
+    expect(values(result), result.trace.join('\n')).toEqual([null, true]);
+    await work.write((ctx) => cancelItem(ctx, { itemId }));
+  });
 
   it('a claim passes over an item that another transaction has locked, and waits for nobody', async () => {
     const [busy, free] = [await work.planned(threeSteps), await work.planned(threeSteps)];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { applyPlan, askHuman } from './decisions.js';
+import { applyPlan, askHuman, completeItem } from './decisions.js';
 import { checkCoordinatorFence, checkRunFence } from './fences.js';
 import { cancelItem } from './item-commands.js';
 import { postMessage } from './messages.js';
@@ -53,6 +53,10 @@ export const fenceCases: readonly WorkCase[] = [
       assert.ok(!result.applied && result.reason === 'stale');
       assert.deepEqual(result.moved, ['resultsRevision']);
       assert.equal(result.current?.resultsRevision, fence.resultsRevision + 1);
+      const outputs = [{ kind: 'response', value: 'Done' }];
+      const decision = { summary: 'All is well', criteria: [], outputs, residualRisks: [] };
+      const completion = await work.write((ctx) => completeItem(ctx, fence, decision));
+      assert.ok(!completion.applied && completion.reason === 'stale');
       const failure = { code: 'stale', message: 'Results moved', retryAt: work.clock.now };
       await work.write((ctx) => failCoordinatorTurn(ctx, fence, failure));
       await work.plan([]);

@@ -223,6 +223,40 @@ export const lifecycleCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'what a person says to an item that was cancelled is refused with the command that revives it',
+    async run(work) {
+      const itemId = await work.planned(threeSteps);
+      const { fence, action } = await work.claim('inspect');
+      await work.end(fence, { status: 'waiting', question: 'Which one?' });
+      const questionId = (await work.look(itemId)).openQuestions[0]?.id ?? '';
+      await work.write((ctx) => cancelItem(ctx, { itemId }));
+      const said = { itemId, text: 'This one', clientMessageId: 'm1' };
+      const refused = { code: 'item_finished', message: new RegExp(`stint resume ${itemId}`) };
+      await assert.rejects(
+        work.write((ctx) => answerQuestion(ctx, { ...said, questionId })),
+        refused,
+      );
+      await assert.rejects(
+        work.write((ctx) => addInput(ctx, { ...said, actionId: action.id })),
+        refused,
+      );
+      await assert.rejects(
+        work.write((ctx) => postMessage(ctx, said)),
+        refused,
+      );
+      await assert.rejects(
+        work.write((ctx) => retryAction(ctx, { itemId, actionId: action.id })),
+        refused,
+      );
+      await assert.rejects(
+        work.write((ctx) => pauseItem(ctx, { itemId })),
+        refused,
+      );
+      await work.write((ctx) => resumeItem(ctx, { itemId }));
+      assert.deepEqual(await work.write((ctx) => postMessage(ctx, said)), { applied: true, duplicate: false });
+    },
+  },
+  {
     name: 'cancel leaves the workspace held until the owner of the Run has let go',
     async run(work) {
       const place = { workDir: '/repo', workspaceKey: 'm1:/repo' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { retryAction } from './action-commands.js';
-import { failCoordinatorTurn } from './coordinator-turns.js';
+import { beginCoordinatorTurn, failCoordinatorTurn } from './coordinator-turns.js';
 import { checkCoordinatorFence, checkRunFence } from './fences.js';
 import { addInput, bindInputs, pendingInputs } from './inputs.js';
 import { cancelItem, resumeItem } from './item-commands.js';
@@ -80,6 +80,40 @@ export const recoveryCases: readonly WorkCase[] = [
       const next = await work.claim('inspect');
       assert.equal(await work.write((ctx) => recoverRun(ctx, dead, { unresolved: [] })), false);
       assert.equal(await work.write((ctx) => checkRunFence(ctx, next.fence)), true);
+    },
+  },
+  {
+    name: 'recovery of a Run in the name of a process that does not own it changes nothing',
+    async run(work) {
+      const itemId = await work.planned(threeSteps);
+      const gone = await work.otherProcess();
+      await gone.write((ctx) =>
+        addInput(ctx, { itemId, actionId: `${itemId}/inspect`, text: 'x', clientMessageId: 'i' }),
+      );
+      const owner = gone.db.owner;
+      await gone.db.close();
+      const { run, action, fence } = await work.claim('inspect');
+      const mistaken = { itemId, actionId: action.id, runId: run.id, owner };
+      assert.equal(await work.write((ctx) => recoverRun(ctx, mistaken, { unresolved: [] })), false);
+      assert.equal(await work.write((ctx) => checkRunFence(ctx, fence)), true);
+    },
+  },
+  {
+    name: 'a claim that was recovered, and one that was made anew, begin no turn in the name of the old one',
+    async run(work) {
+      const itemId = await work.create();
+      await work.start(itemId);
+      const dying = await work.otherProcess();
+      const old = (await dying.claimMessage()) ?? assert.fail('nothing to claim');
+      await dying.db.close();
+      const [claim] = await work.read((ctx) => findDeadClaims(ctx));
+      assert.ok(claim);
+      assert.equal(claim.coordinatorTurnId, null);
+      assert.equal(await work.write((ctx) => recoverClaim(ctx, claim)), true);
+      assert.equal(await work.write((ctx) => beginCoordinatorTurn(ctx, old)), null);
+      const anew = (await work.claimMessage()) ?? assert.fail('nothing to claim');
+      assert.equal(await work.write((ctx) => beginCoordinatorTurn(ctx, old)), null);
+      assert.notEqual(await work.write((ctx) => beginCoordinatorTurn(ctx, anew)), null);
     },
   },
   {
