@@ -42,7 +42,7 @@ interface Place {
   readonly dataDirectory: string;
   readonly itemId: string;
   /** A process that is gone when this resolves. */
-  died<T>(body: (ctx: Context) => Transaction<T>): Promise<T>;
+  readonly died: <T>(body: (ctx: Context) => Transaction<T>) => Promise<T>;
 }
 
 const migrations = [ledgerMigrations, journalMigrations, workItemsMigrations, agentMigrations];

@@ -3,11 +3,13 @@ import { readVersion } from './version.js';
 
 const closedPipe = 141; // as a shell reports a program that SIGPIPE ended
 
-// Whoever reads may leave early, as `head` does. What runs then is stopped as by a kill, which nothing is lost by.
+// Whoever reads may leave early, as `head` does, or the disk that is written to may be full. What runs then is stopped as by a kill,
+// which nothing is lost by.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(closedPipe);
-    throw error;
+    if (stream === process.stdout) console.error(`stint: The result could not be written: ${error.message}`);
+    process.exit(1);
   });
 
 const words = process.argv.slice(2);
