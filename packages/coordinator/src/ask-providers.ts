@@ -14,10 +14,8 @@ import { acknowledgeInputs, getCoordinatorTurn } from '@stint/work-items';
 import { errorFacts } from './error-facts.js';
 import { goOnFrom, placeOf } from './go-on.js';
 import type { LogLine } from './options.js';
+import type { PastAnswersOf } from './past-answers-of.js';
 import type { Pricing } from './pricing.js';
-
-/** The past answers of the provider of a model, `provider:name`; null if it keeps none. */
-export type PastAnswersOf = (model: string) => PastAnswers | null;
 
 /** Who is asked, how what is found is priced, and what is still to be asked. One for each coordinator. */
 export interface Asking {

@@ -1,4 +1,4 @@
-export type { PastAnswersOf } from './ask-providers.js';
+export type { PastAnswersOf } from './past-answers-of.js';
 export { actionPrompt, actionPromptBytes, type ActionPromptInput } from './action-prompt.js';
 export { accountOf } from './account.js';
 export {

@@ -4,7 +4,7 @@ import type { Clock, Database, Gate } from '@stint/storage';
 import type { Tool } from '@stint/tools';
 import type { Action, WorkItem } from '@stint/work-items';
 import { maxConcurrentActionsRange, defaultMaxConcurrentActions } from '@stint/work-items';
-import type { PastAnswersOf } from './ask-providers.js';
+import type { PastAnswersOf } from './past-answers-of.js';
 import { errorFacts } from './error-facts.js';
 import { CoordinatorError } from './errors.js';
 import type { Pricing } from './pricing.js';

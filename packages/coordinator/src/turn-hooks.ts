@@ -37,7 +37,7 @@ import type {
   TurnResponse,
 } from '@stint/provider-hooks';
 import type { Context, Database, Gate, Transaction } from '@stint/storage';
-import type { PastAnswersOf } from './ask-providers.js';
+import type { PastAnswersOf } from './past-answers-of.js';
 import { causesOf } from './error-causes.js';
 import { CoordinatorError } from './errors.js';
 import { claimLost } from './watch-claim.js';
