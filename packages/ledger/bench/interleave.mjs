@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util';
 import { freshPostgres, startPostgres } from '@stint/storage/testing';
 import { ledgerMigrations } from '../dist/index.js';
-import { bodyNames, Meetings, mostSteps, sceneTime, switchedAfter } from '../dist/interleaving-scenes.js';
+import { bodyNames, Meetings, mostSteps, sceneTime, switchedAfter } from '../dist/interleaving.test.helper.js';
 
 const { values } = parseArgs({ options: { url: { type: 'string' }, only: { type: 'string' } } });
 const server = values.url === undefined ? await startPostgres() : undefined;

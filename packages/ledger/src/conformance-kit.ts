@@ -88,3 +88,12 @@ export async function hold(ledger: Ledger, input: ReserveInput): Promise<string>
   if (result.allowed) return result.id;
   throw new Error(`refused: ${result.reason.message}`);
 }
+
+/** What comes by a notice of the store, within twenty seconds. Its watch does not keep a process alive; this does. */
+export async function inTime<T>(awaited: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('nothing came within 20 s')), 20_000);
+  });
+  return await Promise.race([awaited, late]).finally(() => clearTimeout(timer));
+}

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ask, hold, type LedgerCase, person, refusalOf, used } from './conformance-kit.js';
+import { ask, hold, inTime, type LedgerCase, person, refusalOf, used } from './conformance-kit.js';
 import type { StopNotice } from './stop-watch.js';
 import type { Actor } from './types.js';
 
@@ -123,7 +123,7 @@ export const peopleCases: readonly LedgerCase[] = [
         other.ledger.onStop('a', seen);
       });
       await kit.ledger.stopAccount('team', { code: 'paused', actor: person });
-      await told;
+      await inTime(told);
       assert.deepEqual(
         notices.map(({ account, stoppedAccount, reason }) => [account, stoppedAccount, reason.aborts]),
         [

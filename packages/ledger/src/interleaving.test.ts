@@ -1,7 +1,7 @@
 import type { Database } from '@stint/storage';
 import { type FreshStore, freshPostgres } from '@stint/storage/testing';
 import { afterAll, beforeAll, inject, it } from 'vitest';
-import { bodyNames, Meetings, mostSteps, sceneTime, switchedAfter } from './interleaving-scenes.js';
+import { bodyNames, Meetings, mostSteps, sceneTime, switchedAfter } from './interleaving.test.helper.js';
 import { ledgerMigrations } from './schema.js';
 
 let store: FreshStore<object>;
