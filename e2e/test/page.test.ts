@@ -6,6 +6,8 @@ import { bugFamilies, makeBuggyRepository } from '../src/buggy-repository.js';
 import { openBrowser } from '../src/browser.js';
 import { type Local, startLocal } from '../src/local.js';
 import { Random, testSeed } from '../src/random.js';
+import { readStore } from '../src/read-store.js';
+import { stint } from '../src/stint.js';
 import { briskScenario, type SimulatorProcess, startSimulatorProcess } from '../src/simulator-process.js';
 
 const random = new Random(testSeed());
@@ -115,6 +117,27 @@ describe('the page', () => {
     } finally {
       await other.stop();
     }
+  });
+
+  it('keeps a typed answer over a reload, gives it, and the work goes on with it', async () => {
+    await using agent = await startLocal();
+    const { directory } = makeBuggyRepository(random, random.pick(bugFamilies));
+    const words = ['run', 'make the failing test pass', '--dir', directory, '--model', 'simulated:asks', '--json'];
+    const asked = await stint(words, { dataDirectory: agent.dataDirectory });
+    expect(asked.code, asked.stderr).toBe(3);
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(agent.url);
+    await page.getByText('make the failing test pass').first().click();
+    const answer = page.getByLabel('Your answer');
+    await answer.fill('the long one');
+    await page.reload();
+    await answer.waitFor();
+    expect(await answer.inputValue()).toBe('the long one');
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await page.locator('[data-item-status="done"]').waitFor({ timeout: 60_000 });
+    const inputs = await readStore<{ text: string }>(agent.dataDirectory, 'SELECT text FROM work_inputs');
+    expect(inputs).toEqual([{ text: 'the long one' }]);
+    await page.close();
   });
 
   it('says at once that the connection is lost when the agent is gone', async () => {

@@ -1,6 +1,7 @@
 import { CONTRACT_LIMITS } from '@stint/contracts';
-import { type FormEvent, type ReactElement, useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
 import { useDraft } from './draft.js';
+import { sentAs } from './sent-as.js';
 import { useCommand } from './use-command.js';
 
 interface AnswerFormProps {
@@ -12,11 +13,15 @@ interface AnswerFormProps {
 /** Answers one question; what was typed stays until the agent has it. */
 export function AnswerForm({ itemId, questionId, actionId }: AnswerFormProps): ReactElement {
   const [text, keep] = useDraft(`answer:${questionId}`);
-  const [clientMessageId] = useState(() => crypto.randomUUID());
+  const [sent, keepSent] = useDraft(`answer:${questionId}:sent`);
   const { give, busy, problem } = useCommand();
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (await give('answer_question', { itemId, questionId, actionId, text, clientMessageId })) keep('');
+    const { id: clientMessageId, kept } = sentAs(sent, text, () => crypto.randomUUID());
+    keepSent(kept);
+    if (!(await give('answer_question', { itemId, questionId, actionId, text, clientMessageId }))) return;
+    keepSent('');
+    keep('');
   };
   return (
     <form onSubmit={(event) => void send(event)}>

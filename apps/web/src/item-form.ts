@@ -76,28 +76,3 @@ export function budgetInWords(form: ItemForm, settings: Settings | null): string
   ].filter((part) => part !== null);
   return parts.length === 0 ? 'No limit of its own.' : `Buys ${parts.join(', ')}.`;
 }
-
-/**
- * The message id for handing a form over, and what to keep beside the draft: the same form again, after a lost connection or a reload, is the same item; a form that was
- * changed since is another one.
- */
-export function sentAs(
-  kept: string,
-  form: ItemForm,
-  newId: () => string,
-): { readonly id: string; readonly kept: string } {
-  const text = JSON.stringify(form);
-  const [id, before] = readKept(kept);
-  if (id !== undefined && before === text) return { id, kept };
-  const fresh = newId();
-  return { id: fresh, kept: JSON.stringify([fresh, text]) };
-}
-
-function readKept(kept: string): readonly (string | undefined)[] {
-  try {
-    const pair: unknown = JSON.parse(kept);
-    return Array.isArray(pair) ? pair.map(String) : [];
-  } catch {
-    return []; // nothing was kept, or by another version of the page
-  }
-}

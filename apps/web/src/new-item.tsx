@@ -2,8 +2,9 @@ import { CONTRACT_LIMITS, type Settings } from '@stint/contracts';
 import { type FormEvent, type ReactElement, useEffect, useState } from 'react';
 import { DirectoryPicker } from './directory-picker.js';
 import { useDraft } from './draft.js';
-import { budgetInWords, type ItemForm, inputOf, problemsOf, sentAs } from './item-form.js';
+import { budgetInWords, type ItemForm, inputOf, problemsOf } from './item-form.js';
 import { navigate } from './router.js';
+import { sentAs } from './sent-as.js';
 import { useCommand } from './use-command.js';
 import { usePageStore } from './use-page.js';
 

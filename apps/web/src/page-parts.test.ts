@@ -4,10 +4,11 @@ import { figure } from './figure.js';
 import { bannerText } from './connection-banner.js';
 import { formatAge, formatMoney, formatShort, formatStatus } from './format.js';
 import { commandsOf } from './item-commands.js';
-import { budgetInWords, inputOf, type ItemForm, problemsOf, sentAs } from './item-form.js';
+import { budgetInWords, inputOf, type ItemForm, problemsOf } from './item-form.js';
 import { lanesOf } from './lanes.js';
 import { essentialEdges } from './plan-layout.js';
 import { addressOf, routeOf } from './router.js';
+import { sentAs } from './sent-as.js';
 import { aControl, aDetail, aSummary } from './sample.fixture.js';
 import { visibleControls } from './visible-controls.js';
 
@@ -74,6 +75,9 @@ describe('the new-item form', () => {
     expect(sentAs(first.kept, form({ goal: 'a' }), () => 'id-2').id).toBe('id-1');
     expect(sentAs(first.kept, form({ goal: 'b' }), () => 'id-2').id).toBe('id-2');
     expect(sentAs('not json', form({}), () => 'id-3').id).toBe('id-3');
+    const answered = sentAs('', 'a.js', () => 'id-4');
+    expect(sentAs(answered.kept, 'a.js', () => 'id-5').id).toBe('id-4');
+    expect(sentAs(answered.kept, 'b.js', () => 'id-5').id).toBe('id-5');
   });
 
   it('says what the budget buys in words', () => {
