@@ -29,6 +29,28 @@ export const fenceCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'a Coordinator fence holds only if every part of it is the current one',
+    async run(work) {
+      const itemId = await work.create();
+      await work.start(itemId);
+      const { fence } = await work.think();
+      assert.equal(await work.write((ctx) => checkCoordinatorFence(ctx, fence)), true);
+      const wrong = [
+        { ...fence, itemId: 'other' },
+        { ...fence, mailboxId: 'other' },
+        { ...fence, claimEpoch: fence.claimEpoch - 1 },
+        { ...fence, owner: 'other' },
+        { ...fence, turnId: 'other' },
+      ];
+      for (const other of wrong) assert.equal(await work.write((ctx) => checkCoordinatorFence(ctx, other)), false);
+      const failure = { code: 'provider', message: '429', retryAt: work.clock.now };
+      await work.write((ctx) => failCoordinatorTurn(ctx, fence, failure));
+      const { fence: next } = await work.think();
+      assert.equal(await work.write((ctx) => checkCoordinatorFence(ctx, { ...next, turnId: fence.turnId })), false);
+      assert.equal(await work.write((ctx) => checkCoordinatorFence(ctx, next)), true);
+    },
+  },
+  {
     name: 'a Run that ended can write nothing more, and its end cannot be written twice',
     async run(work) {
       const itemId = await work.planned(threeSteps);

@@ -364,6 +364,53 @@ export const lifecycleCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'the directory is not changed while a Run is at work in it; the rest of the contract may be',
+    async run(work) {
+      const itemId = await work.planned(threeSteps, { workDir: '/repo', workspaceKey: 'm1:/repo' });
+      const { fence } = await work.claim('inspect');
+      const elsewhere = { workDir: '/other', workspaceKey: 'm1:/other' };
+      const change = () => work.write((ctx) => updateContract(ctx, { itemId, change: elsewhere }));
+      await assert.rejects(change(), { code: 'workspace_in_use' });
+      await work.write((ctx) => updateContract(ctx, { itemId, change: { goal: 'Another goal' } }));
+      await work.end(fence, { status: 'completed', outcome: outcomeOf() });
+      assert.equal((await change()).applied, true);
+      assert.equal((await work.look(itemId)).item.workspaceKey, 'm1:/other');
+    },
+  },
+  {
+    name: 'an item that is done stays done: no resume, message, cancel or change of its contract moves it',
+    async run(work) {
+      const itemId = await work.planned([add('deliver', { kind: 'deliver' })]);
+      await work.complete('deliver', passingOutcome(0));
+      const before = await work.look(itemId);
+      assert.equal(before.item.status, 'done');
+      const finished = { code: 'item_finished' };
+      await assert.rejects(
+        work.write((ctx) => resumeItem(ctx, { itemId })),
+        finished,
+      );
+      await assert.rejects(
+        work.write((ctx) => cancelItem(ctx, { itemId })),
+        finished,
+      );
+      await assert.rejects(
+        work.write((ctx) => pauseItem(ctx, { itemId })),
+        finished,
+      );
+      await assert.rejects(
+        work.write((ctx) => updateContract(ctx, { itemId, change: { goal: 'More' } })),
+        finished,
+      );
+      const message = { itemId, text: 'More, please', clientMessageId: 'm1' };
+      await assert.rejects(
+        work.write((ctx) => postMessage(ctx, message)),
+        finished,
+      );
+      assert.equal(await work.write((ctx) => wakeItem(ctx, { itemId, sourceKey: 'ledger-entry-1' })), false);
+      assert.deepEqual(await work.look(itemId), before);
+    },
+  },
+  {
     name: 'a failed Coordinator turn is tried again at its time, or a person is asked',
     async run(work) {
       const itemId = await work.create();

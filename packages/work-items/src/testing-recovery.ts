@@ -292,6 +292,18 @@ export const recoveryCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'a request of the Coordinator that is resolved after the item was cancelled wakes nobody',
+    async run(work) {
+      const itemId = await work.create();
+      await work.start(itemId);
+      const { turn } = await work.think();
+      await work.write((ctx) => cancelItem(ctx, { itemId }));
+      const resolution = { itemId, coordinatorTurnId: turn.id, turnId: 'turn-9' };
+      assert.equal(await work.write((ctx) => resolveCoordinatorTurn(ctx, resolution)), false);
+      assert.equal((await work.look(itemId)).openMailbox.length, 0);
+    },
+  },
+  {
     name: 'the workspace of a cancelled Run whose owner died is freed by recovery',
     async run(work) {
       const edit = [add('edit', { kind: 'deliver', workspaceMode: 'shared' })];
