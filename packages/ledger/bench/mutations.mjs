@@ -2,7 +2,17 @@
 //   node bench/mutations.mjs [--sequences 1500] [--sample N --seed N] [--only name,name] [--check: only whether each applies]
 // A mutation changes the compiled code of a copy of the package; one that no longer applies, or that no sequence notices, is a finding.
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -157,10 +167,11 @@ async function tryMutation(mutation, { sequences, seed }) {
   const [, file, find, replace] = mutation;
   const wrong = misplaced(mutation);
   if (wrong !== undefined || values.check) return wrong ?? { noticed: 'none: only looked for' };
-  const copy = mkdtempSync(here('../dist/mutant-'));
+  const copy = mkdtempSync(join(tmpdir(), 'stint-mutant-'));
   try {
     copyFiles(here('../dist'), join(copy, 'dist'));
     copyFiles(here('../bench'), join(copy, 'bench'));
+    symlinkSync(here('../node_modules'), join(copy, 'node_modules'));
     const path = join(copy, 'dist', file);
     const mutant = readFileSync(path, 'utf8').replaceAll(find, () => replace);
     writeFileSync(path, mutant);

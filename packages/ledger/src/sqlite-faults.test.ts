@@ -53,28 +53,36 @@ async function expectWhole(path: string, admitted: number): Promise<void> {
   await db.close();
 }
 
-function tryMount(folder: string, options: string): boolean {
+/** A small disk in memory; only root may mount one. */
+function disk(
+  command: 'mount -t tmpfs -o size=1m tmpfs' | 'mount -o remount,size=32m' | 'umount',
+  folder: string,
+): void {
+  execFileSync('sh', ['-c', `${command} "$1"`, 'sh', folder], { stdio: 'ignore' });
+}
+
+function tryMount(folder: string): boolean {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
+    disk('mount -t tmpfs -o size=1m tmpfs', folder);
     return true;
   } catch {
-    return false; // only root may mount; a limit of the file's size takes its place
+    return false; // a limit of the file's size takes its place
   }
 }
 
 it('case L05: lets nothing through once the disk is full, keeps what it had admitted, and goes on when there is room', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-full-'));
-  const isMounted = isRoot && tryMount(folder, 'size=1m');
+  const isMounted = isRoot && tryMount(folder);
   const path = join(folder, 'store.db');
   try {
     await createStore(path);
     const outcome = await reserveElsewhere([path, '5000'], isMounted ? ':' : 'ulimit -f 1000');
     expect(outcome).toMatchObject({ code: 'ledger_unavailable' });
     expect(outcome.admitted).toBeGreaterThan(0);
-    if (isMounted) execFileSync('mount', ['-o', 'remount,size=32m', folder]);
+    if (isMounted) disk('mount -o remount,size=32m', folder);
     await expectWhole(path, outcome.admitted);
   } finally {
-    if (isMounted) execFileSync('umount', [folder]);
+    if (isMounted) disk('umount', folder);
     rmSync(folder, { recursive: true, force: true });
   }
 });
