@@ -298,6 +298,39 @@ export const runCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'a retry or a resolution given from a stale screen changes nothing',
+    async run(work) {
+      const itemId = await work.planned(threeSteps);
+      const { fence, action } = await work.claim('inspect');
+      const actionId = action.id;
+      await work.end(fence, { status: 'failed', reason: { code: 'tool', message: 'Broken' } });
+      const { generation } = await work.action(itemId, 'inspect');
+      const retry = { itemId, actionId, expectedGeneration: generation };
+      assert.equal((await work.write((ctx) => retryAction(ctx, retry))).applied, true);
+      const again = await work.claim('inspect');
+      await work.end(again.fence, { status: 'failed', reason: { code: 'tool', message: 'Broken' } });
+      const stale = await work.write((ctx) => retryAction(ctx, retry));
+      assert.ok(!stale.applied && stale.reason === 'stale');
+      const before = await work.look(itemId);
+      assert.equal(before.actions[0]?.status, 'failed');
+      const resolved = await work.write((ctx) => continueAction(ctx, { itemId, actionId, unresolved: [] }));
+      assert.deepEqual(resolved, { applied: true, duplicate: true });
+      assert.deepEqual(await work.look(itemId), before);
+    },
+  },
+  {
+    name: 'a question of an Action is not answered by the resolution of an operation',
+    async run(work) {
+      const itemId = await work.planned(threeSteps);
+      const { fence, action } = await work.claim('inspect');
+      await work.end(fence, { status: 'waiting', question: 'Which one?' });
+      const before = await work.look(itemId);
+      const resolution = { itemId, actionId: action.id, unresolved: [] };
+      assert.deepEqual(await work.write((ctx) => continueAction(ctx, resolution)), { applied: true, duplicate: true });
+      assert.deepEqual(await work.look(itemId), before);
+    },
+  },
+  {
     name: 'replacing a failed Action points its dependents at the new one',
     async run(work) {
       const itemId = await work.planned(threeSteps);
