@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { anthropicMessages } from './anthropic-messages.js';
 import { chatCompletions } from './chat-completions.js';
+import { historyProblem } from './check-history.js';
 import { type Fault, type FaultName, describeFault, toFault } from './faults.js';
 import { Gates } from './gates.js';
 import { makeReply } from './make-reply.js';
@@ -182,6 +183,8 @@ async function answerRequest(service: Service): Promise<Partial<ServedRequest>> 
   const body = parsedOrNull(await readBody(request));
   if (body === null) return refuse(service, 400, 'The request body is not JSON.');
   const parsed = protocol.parseRequest(record(body));
+  const problem = historyProblem(protocol.name, parsed.messages, record(body));
+  if (problem !== null) return refuse(service, 400, problem);
   const answer = desk.scenario({ ...parsed, variants: variantsOf(parsed.model), protocol: protocol.name });
   const fault = path.startsWith(redirected)
     ? null

@@ -1,0 +1,66 @@
+import { list, record, text } from './protocol.js';
+import type { Message, ProtocolName } from './scenario.js';
+
+/**
+ * What a provider refuses a conversation for, in its own words or nearly so; null if nothing. A client that once built such
+ * a history would be refused for ever.
+ *
+ * - Every call has its result, every result its call; in all protocols but OpenAI Responses right after it.
+ * - Anthropic wants something in each message but a last one of the assistant, and no text of blanks alone.
+ */
+export function historyProblem(
+  protocol: ProtocolName,
+  messages: readonly Message[],
+  body: Readonly<Record<string, unknown>>,
+): string | null {
+  const pairs = protocol === 'openai-responses' ? unpairedAnywhere(messages) : unpairedInOrder(messages);
+  return pairs ?? (protocol === 'anthropic-messages' ? emptyMessage(list(body['messages']).map(record)) : null);
+}
+
+function unpairedInOrder(messages: readonly Message[]): string | null {
+  let open = new Set<string>();
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (!open.delete(message.toolCallId)) return noCall(message.toolCallId);
+      continue;
+    }
+    const [missing] = open;
+    if (missing !== undefined) return noResult(missing);
+    open = new Set(message.role === 'assistant' ? message.toolCalls.map((call) => call.id) : []);
+  }
+  const [missing] = open;
+  return missing === undefined ? null : noResult(missing);
+}
+
+function unpairedAnywhere(messages: readonly Message[]): string | null {
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []));
+  const called = new Set(calls.map((call) => call.id));
+  const answered = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])));
+  for (const id of called) if (!answered.has(id)) return noResult(id);
+  for (const id of answered) if (!called.has(id)) return noCall(id);
+  return null;
+}
+
+function noResult(id: string): string {
+  return `A tool call must be followed by its result: no result was found for call ${id}.`;
+}
+
+function noCall(id: string): string {
+  return `A tool result must follow its tool call: there is no call ${id} before it.`;
+}
+
+function emptyMessage(messages: readonly Readonly<Record<string, unknown>>[]): string | null {
+  for (const [index, message] of messages.entries()) {
+    const { role, content } = message;
+    const isLastWord = index === messages.length - 1 && role === 'assistant';
+    if (!isLastWord && (content === '' || list(content).length === 0) && !isText(content))
+      return `messages.${index}: all messages must have non-empty content except for the optional final assistant message`;
+    if (list(content).some((block) => record(block)['type'] === 'text' && text(record(block)['text']).trim() === ''))
+      return `messages.${index}: text content blocks must contain non-whitespace text`;
+  }
+  return null;
+}
+
+function isText(content: unknown): boolean {
+  return typeof content === 'string' && content.trim() !== '';
+}
