@@ -16,10 +16,10 @@ let count = 0;
 let failed = 0;
 for (const first of bodyNames.filter((name) => values.only === undefined || name === values.only)) {
   for (const second of bodyNames) {
-    for (let steps = 0; steps < mostSteps; steps += 1) {
+    for (let steps = 0, isMeeting = true; steps < mostSteps && isMeeting; steps += 1) {
       count += 1;
       try {
-        await meetings.meet(first, second, switchedAfter(steps));
+        isMeeting = await meetings.meet(first, second, switchedAfter(steps));
       } catch (error) {
         failed += 1;
         console.error(`${first}, ${steps} steps, then ${second}:`, error);
