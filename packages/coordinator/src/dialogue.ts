@@ -34,7 +34,8 @@ export function createDialogue(turnId: string, snapshot: string): Dialogue {
       return { messages: [...messages], fresh: carried, turnNumber };
     },
     refuse({ text, isStored }, reason) {
-      say({ role: 'assistant', content: [{ type: 'text', text }] }, isStored ? null : 'note');
+      // Some providers refuse a conversation in which somebody said nothing.
+      if (text.trim() !== '') say({ role: 'assistant', content: [{ type: 'text', text }] }, isStored ? null : 'note');
       say(userMessage(refusalMessage(reason)), 'input');
     },
   };

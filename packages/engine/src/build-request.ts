@@ -39,7 +39,7 @@ export const continueNote =
 /** The same frozen object in every request of a run. */
 function systemOf(run: RunState): readonly PromptMessage[] {
   const { system } = run.options;
-  if (system === undefined) return [];
+  if (system === undefined || system.trim() === '') return [];
   run.systemMessage ??= Object.freeze({ role: 'system', content: system });
   return [run.systemMessage];
 }
@@ -85,7 +85,7 @@ async function budgetMessage(run: RunState): Promise<readonly PromptMessage[]> {
   if (!budgetText) return [];
   try {
     const text = await budgetText(run.budget);
-    return text === null ? [] : [{ role: 'user', content: [{ type: 'text', text }] }];
+    return text === null || text.trim() === '' ? [] : [{ role: 'user', content: [{ type: 'text', text }] }];
   } catch (error) {
     throw hookError('budgetText', error);
   }

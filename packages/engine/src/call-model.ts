@@ -115,7 +115,7 @@ function costOf(run: RunState, response: TurnResponse): number | null {
 /** What was shown of the answer is its beginning: it is kept and continued. Half a JSON document is asked for anew. */
 function keepPartialText(run: RunState, error: ProviderError): void {
   const text = error.facts?.partialText ?? '';
-  if (text === '' || error.turnId === undefined || run.options.output) return;
+  if (text.trim() === '' || error.turnId === undefined || run.options.output) return;
   run.text += text;
   run.history.add({
     key: `partial:${error.turnId}`,

@@ -5,7 +5,8 @@ import { deepFreeze, type HistoryEntry, type PromptMessage } from '@stint/provid
  * same objects, so that a request costs what is new in it.
  *
  * 1. What is added is pending until an answered request carried it; what the journal gave is not.
- * 2. Results that follow each other are one message: some providers want all results of an answer together.
+ * 2. Words that say nothing are an entry and no message: some providers refuse a conversation for ever that has them.
+ * 3. Results that follow each other are one message: some providers want all results of an answer together.
  */
 export class History {
   readonly #countTokens: (message: PromptMessage) => number;
@@ -65,7 +66,9 @@ export class History {
     for (const each of this.#entries) this.#addMessage(each.message);
   }
 
-  #addMessage(message: PromptMessage): void {
+  #addMessage(added: PromptMessage): void {
+    let message = withoutBlanks(added);
+    if (message === null) return;
     const last = this.#messages.at(-1);
     if (message.role === 'tool' && last?.role === 'tool') {
       this.#tokens -= this.#countTokens(last);
@@ -75,6 +78,18 @@ export class History {
     this.#messages.push(message);
     this.#tokens += this.#countTokens(message);
   }
+}
+
+/** The same message if all of it says something, one without its blank texts, or null if there is nothing else in it. */
+function withoutBlanks(message: PromptMessage): PromptMessage | null {
+  if (message.role !== 'user' && message.role !== 'assistant') return message;
+  const content = message.content.filter((part) => !isBlank(part)) as typeof message.content;
+  if (content.length === 0) return null;
+  return content.length === message.content.length ? message : deepFreeze({ ...message, content } as PromptMessage);
+}
+
+function isBlank(part: { readonly type: string; readonly text?: string; readonly providerOptions?: unknown }): boolean {
+  return part.type === 'text' && part.providerOptions === undefined && (part.text ?? '').trim() === '';
 }
 
 /** One token for three characters of the message's JSON: on the high side for prose in most languages. */

@@ -45,11 +45,19 @@ function toCallPart(part: Extract<ContentPart, { type: 'tool-call' }>): Assistan
   return {
     type: 'tool-call',
     toolCallId: part.toolCallId,
-    toolName: part.toolName,
+    toolName: nameToSend(part.toolName),
     input: input ?? {},
     ...(part.providerExecuted ? { providerExecuted: true } : {}),
     ...(Object.keys(options).length > 0 ? { providerOptions: options } : {}),
   };
+}
+
+/**
+ * Models call tools that nobody has, by names that providers refuse when they are sent back (`multi_tool_use.parallel`):
+ * one such name would make the conversation unusable. What is sent instead is the name of no tool either.
+ */
+function nameToSend(name: string): string {
+  return /^[\w-]{1,64}$/.test(name) ? name : `${name.replaceAll(/[^\w-]/g, '_').slice(0, 50)}_no_such_tool`;
 }
 
 const invalidInputMark = { stint: { invalidInput: true } };

@@ -27,6 +27,17 @@ test('chat: every call has its result right after it, every result its call', as
   expect(await ask(user, calls, result('a'), result('b'), result('b'))).toMatch(/^400 .*there is no call b/);
 });
 
+test('chat: a call has a name that a tool can have', async () => {
+  const named = (name: string): object => ({
+    ...calls,
+    tool_calls: [{ ...call('a'), function: { name, arguments: '{}' } }],
+  });
+  const ask = (name: string): Promise<string> =>
+    post('/chat/completions', { messages: [user, named(name), result('a')] });
+  expect(await ask('no_such-tool')).toBe('200');
+  for (const name of ['a.b', '', 'x'.repeat(65)]) expect(await ask(name)).toMatch(/^400 .*does not match the pattern/);
+});
+
 test('responses: a result may come later, and must come', async () => {
   const made = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' };
   const seen = { type: 'function_call_output', call_id: 'a', output: 'seen' };

@@ -6,6 +6,7 @@ import type { Message, ProtocolName } from './scenario.js';
  * a history would be refused for ever.
  *
  * - Every call has its result, every result its call; in all protocols but OpenAI Responses right after it.
+ * - The name of a call is one that a tool can have, whether there is such a tool or not.
  * - Anthropic wants something in each message but a last one of the assistant, and no text of blanks alone.
  */
 export function historyProblem(
@@ -14,7 +15,11 @@ export function historyProblem(
   body: Readonly<Record<string, unknown>>,
 ): string | null {
   const pairs = protocol === 'openai-responses' ? unpairedAnywhere(messages) : unpairedInOrder(messages);
-  return pairs ?? (protocol === 'anthropic-messages' ? emptyMessage(list(body['messages']).map(record)) : null);
+  return (
+    pairs ??
+    impossibleName(messages) ??
+    (protocol === 'anthropic-messages' ? emptyMessage(list(body['messages']).map(record)) : null)
+  );
 }
 
 function unpairedInOrder(messages: readonly Message[]): string | null {
@@ -39,6 +44,14 @@ function unpairedAnywhere(messages: readonly Message[]): string | null {
   for (const id of called) if (!answered.has(id)) return noResult(id);
   for (const id of answered) if (!called.has(id)) return noCall(id);
   return null;
+}
+
+function impossibleName(messages: readonly Message[]): string | null {
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []));
+  const wrong = calls.find((call) => !/^[a-zA-Z0-9_-]{1,64}$/.test(call.name));
+  return wrong === undefined
+    ? null
+    : `The name of call ${wrong.id} does not match the pattern '^[a-zA-Z0-9_-]{1,64}$'.`;
 }
 
 function noResult(id: string): string {
