@@ -122,6 +122,39 @@ export const lifecycleCases: readonly WorkCase[] = [
     },
   },
   {
+    name: 'a Run that failed is no evidence for a criterion, whatever it says of itself; nor is one of another item',
+    async run(work) {
+      const other = await work.planned([add('deliver', { kind: 'deliver' })]);
+      const foreign = await work.complete('deliver', passingOutcome(1));
+      assert.equal((await work.look(other)).item.status, 'done');
+      await work.planned([add('look', { checkpoint: true })], { acceptanceCriteria: ['one'] });
+      const { fence: run } = await work.claim('look');
+      const reason = { code: 'tool', message: 'Broken' };
+      await work.end(run, { status: 'failed', reason, outcome: passingOutcome(1) });
+      const failed = await work.think();
+      assertApplied(
+        await work.write((ctx) =>
+          applyPlan(ctx, failed.fence, {
+            mutations: [{ op: 'close', id: 'look', reason: 'In vain' }, add('again', { checkpoint: true })],
+          }),
+        ),
+      );
+      await work.complete('again', outcomeOf());
+      const { fence } = await work.think();
+      const outputs = [{ kind: 'response', value: 'Done' }];
+      for (const evidence of [run.runId, foreign.run.id]) {
+        const criteria = [{ id: 'c1', evidenceRunIds: [evidence] }];
+        const decision = { summary: 'All is well', outputs, residualRisks: [], criteria };
+        const result = await work.write((ctx) => completeItem(ctx, fence, decision));
+        assert.ok(!result.applied && result.reason === 'refused');
+        assert.deepEqual(
+          result.violations.map(({ rule }) => rule),
+          ['evidence_unknown'],
+        );
+      }
+    },
+  },
+  {
     name: 'completion is refused while an Action is unfinished or a message waits',
     async run(work) {
       const itemId = await work.planned(threeSteps);

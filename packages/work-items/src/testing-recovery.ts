@@ -309,9 +309,11 @@ export const recoveryCases: readonly WorkCase[] = [
       const edit = [add('edit', { kind: 'deliver', workspaceMode: 'shared' })];
       const itemId = await work.planned(edit, place);
       const dying = await work.otherProcess();
-      await dying.claim('edit');
+      const { run } = await dying.claim('edit');
       await work.write((ctx) => cancelItem(ctx, { itemId }));
       assert.deepEqual(await work.read((ctx) => findDeadHolds(ctx)), []);
+      const held = { workspaceKey: place.workspaceKey, runId: run.id, owner: run.owner };
+      assert.equal(await work.write((ctx) => recoverHold(ctx, held)), false);
       await dying.db.close();
       const [hold] = await work.read((ctx) => findDeadHolds(ctx));
       assert.ok(hold);

@@ -78,7 +78,7 @@ export const runCases: readonly WorkCase[] = [
         [add('a'), add('b'), add('end', { kind: 'deliver', dependencies: ['a', 'b'] })],
         place,
       );
-      assert.equal(await work.tryClaim({ machine: 'm2' }), null);
+      for (const machine of ['m2', 'm', 'm1:/repo']) assert.equal(await work.tryClaim({ machine }), null);
       assert.equal(await work.tryClaim({ itemIds: ['another'] }), null);
       const stop = { code: 'tokens_exhausted', message: 'Used up', account: `item:${itemId}` };
       // oxlint-disable-next-line require-yield -- a reader of the stop that needs no statement
