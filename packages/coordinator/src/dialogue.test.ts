@@ -15,3 +15,9 @@ it('a refused answer is shown with the reason, and one that said nothing by its 
     expect(fresh.map(({ message }) => message.role)).toEqual(['user']);
   }
 });
+
+it('half a character in what a person wrote is not sent: a provider would refuse it each time', () => {
+  const { messages, fresh } = createDialogue('turn', 'cut in \uD83D the middle').next();
+  expect(JSON.stringify([messages, fresh])).not.toContain('ud83d');
+  expect(JSON.stringify(messages.at(-1))).toContain('cut in \uFFFD the middle');
+});

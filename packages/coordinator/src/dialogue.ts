@@ -1,4 +1,4 @@
-import type { HistoryEntry, PromptMessage } from '@stint/provider-hooks';
+import { type HistoryEntry, type PromptMessage, wellFormed } from '@stint/provider-hooks';
 import { coordinatorSystemPrompt, refusalMessage } from './coordinator-prompt.js';
 
 /** The next request of a Coordinator turn. */
@@ -21,7 +21,8 @@ export function createDialogue(turnId: string, snapshot: string): Dialogue {
   const messages: PromptMessage[] = [{ role: 'system', content: coordinatorSystemPrompt }];
   let fresh: HistoryEntry[] = [];
   let turnNumber = 0;
-  const say = (message: PromptMessage, kind: HistoryEntry['kind'] | null): void => {
+  const say = (said: PromptMessage, kind: HistoryEntry['kind'] | null): void => {
+    const message = wellFormed(said);
     messages.push(message);
     if (kind !== null) fresh.push({ key: `${turnId}:${messages.length}`, kind, message });
   };

@@ -4,6 +4,7 @@ import {
   type ModelCall,
   type PromptMessage,
   type ToolDefinition,
+  wellFormed,
 } from '@stint/provider-hooks';
 import { hookError } from './run-stop.js';
 import type { RunState } from './run-state.js';
@@ -40,7 +41,7 @@ export const continueNote =
 function systemOf(run: RunState): readonly PromptMessage[] {
   const { system } = run.options;
   if (system === undefined || system.trim() === '') return [];
-  run.systemMessage ??= Object.freeze({ role: 'system', content: system });
+  run.systemMessage ??= Object.freeze({ role: 'system', content: wellFormed(system) });
   return [run.systemMessage];
 }
 
@@ -85,7 +86,9 @@ async function budgetMessage(run: RunState): Promise<readonly PromptMessage[]> {
   if (!budgetText) return [];
   try {
     const text = await budgetText(run.budget);
-    return text === null || text.trim() === '' ? [] : [{ role: 'user', content: [{ type: 'text', text }] }];
+    return text === null || text.trim() === ''
+      ? []
+      : [{ role: 'user', content: [{ type: 'text', text: wellFormed(text) }] }];
   } catch (error) {
     throw hookError('budgetText', error);
   }

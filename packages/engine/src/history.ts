@@ -1,11 +1,12 @@
-import { deepFreeze, type HistoryEntry, type PromptMessage } from '@stint/provider-hooks';
+import { deepFreeze, type HistoryEntry, type PromptMessage, wellFormed } from '@stint/provider-hooks';
 
 /**
  * The history of a run: its entries, and the messages that they are to a provider. Messages are frozen and stay the
  * same objects, so that a request costs what is new in it.
  *
  * 1. What is added is pending until an answered request carried it; what the journal gave is not.
- * 2. Words that say nothing are an entry and no message: some providers refuse a conversation for ever that has them.
+ * 2. Words that say nothing are an entry and no message, and half a character is none: providers refuse a conversation for
+ *    ever that has them.
  * 3. Results that follow each other are one message: some providers want all results of an answer together.
  */
 export class History {
@@ -45,7 +46,7 @@ export class History {
   }
 
   add(entry: HistoryEntry): void {
-    const frozen = deepFreeze(entry);
+    const frozen = deepFreeze(wellFormed(entry));
     this.#pending.push(frozen);
     this.#keys.add(frozen.key);
     if (frozen.kind === 'compaction') return this.#compact(frozen);

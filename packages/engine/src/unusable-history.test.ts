@@ -63,6 +63,25 @@ describe.each(Object.keys(models))('case E01: with %s', (name) => {
     },
   );
 
+  test('neither does half a character, from a person, a tool, a call, a summary or the model', async () => {
+    const half = '\uD83D';
+    answers = [
+      { text: `see ${half}`, toolCalls: [{ name: 'look', input: { at: `x${half}`, [`k${half}`]: [half] } }] },
+      { text: `end ${half}` },
+    ];
+    const tools = registryOf({ look: { execute: () => `seen ${half}` } });
+    let asked = 0;
+    const options = {
+      tools,
+      prompt: `go ${half}`,
+      system: `be ${half}`,
+      budgetText: () => `left ${half}`,
+      drainInput: async () => ((asked += 1) === 2 ? [{ id: 'i', message: `and ${half} \u{1F600}` }] : []),
+    };
+    expect(await sayMore(model(), options)).toBe('completed completed');
+    expect(simulator.requests().at(-1)?.status).toBe(200);
+  });
+
   test('neither do blanks before a broken stream, a summary without words, an empty budget text or an empty input', async () => {
     answers = [{ text: '   \n\n       ', pieceCharacters: 2, fault: 'stream_cut' }, { text: 'whole' }];
     expect(await sayMore(model())).toBe('completed completed');

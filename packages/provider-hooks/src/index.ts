@@ -15,6 +15,7 @@ export { retryAfterMs } from './retry-after.js';
 export { mergeRawUsage, rawUsageObject, usageOfRaw } from './raw-usage.js';
 export { serviceTierAmong, serviceTierOf } from './service-tier.js';
 export { usageOfResult } from './usage.js';
+export { wellFormed } from './well-formed.js';
 export type {
   Budget,
   CallFacts,

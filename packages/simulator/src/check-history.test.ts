@@ -60,6 +60,13 @@ test('messages: nobody says nothing, but for a last word of the assistant', asyn
   expect(await ask(user, said('assistant', [use]), user)).toMatch(/^400 .*no result was found for call a/);
 });
 
+test('half a character is refused, wherever it stands, and a whole one is not', async () => {
+  const ask = (content: string): Promise<string> =>
+    post('/chat/completions', { messages: [{ role: 'user', content }] });
+  expect(await ask('a smile \u{1F600}')).toBe('200');
+  for (const half of ['\uD83D', '\uDE00', 'x\uDE00\uD83Dx']) expect(await ask(half)).toMatch(/^400 .*lone surrogate/);
+});
+
 test('a refused history is in the log with its reason, and the scenario was not asked', async () => {
   await post('/chat/completions', { messages: [user, calls] });
   expect(simulator.requests().at(-1)).toMatchObject({ status: 400, complete: false, outputTokens: 0 });

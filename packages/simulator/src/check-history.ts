@@ -5,6 +5,7 @@ import type { Message, ProtocolName } from './scenario.js';
  * What a provider refuses a conversation for, in its own words or nearly so; null if nothing. A client that once built such
  * a history would be refused for ever.
  *
+ * - A text holds no half of a surrogate pair.
  * - Every call has its result, every result its call; in all protocols but OpenAI Responses right after it.
  * - The name of a call is one that a tool can have, whether there is such a tool or not.
  * - Anthropic wants something in each message but a last one of the assistant, and no text of blanks alone.
@@ -14,12 +15,18 @@ export function historyProblem(
   messages: readonly Message[],
   body: Readonly<Record<string, unknown>>,
 ): string | null {
+  if (hasHalfCharacter(body)) return 'The request body is not valid JSON: lone surrogate in a string.';
   const pairs = protocol === 'openai-responses' ? unpairedAnywhere(messages) : unpairedInOrder(messages);
   return (
     pairs ??
     impossibleName(messages) ??
     (protocol === 'anthropic-messages' ? emptyMessage(list(body['messages']).map(record)) : null)
   );
+}
+
+function hasHalfCharacter(value: unknown): boolean {
+  if (typeof value === 'string') return /\p{Surrogate}/u.test(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasHalfCharacter);
 }
 
 function unpairedInOrder(messages: readonly Message[]): string | null {
