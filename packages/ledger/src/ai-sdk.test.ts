@@ -191,11 +191,24 @@ it.each(['v2', 'v3', 'v4'] as const)('caps a model of specification %s', async (
     modelId: 'default',
     supportedUrls: {},
     doGenerate: async () => ({ content: [{ type: 'text', text: answer }], finishReason, usage, warnings: [] }),
-    doStream: async () => {
-      throw new Error('not asked for');
-    },
+    doStream: async () => ({
+      stream: new ReadableStream({
+        start(controller) {
+          for (const type of ['text-start', 'text-delta', 'text-end'])
+            controller.enqueue({ type, id: '1', ...(type === 'text-delta' ? { delta: answer } : {}) });
+          controller.enqueue({ type: 'finish', finishReason, usage });
+          controller.close();
+        },
+      }),
+    }),
   };
+  const asked = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] } as never;
   const capped = cappedModel(plain, ledger, { account: 'app' });
-  await capped.doGenerate({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] } as never);
+  await capped.doGenerate(asked);
   expect((await ledger.snapshotAccount('app')).usage).toMatchObject({ requests: 1, tokens: 42, open: 0 });
+  const parts: unknown[] = [];
+  const { stream } = (await capped.doStream(asked)) as unknown as { stream: AsyncIterable<unknown> };
+  for await (const part of stream) parts.push(part);
+  expect(parts).toHaveLength(4);
+  expect((await ledger.snapshotAccount('app')).usage).toMatchObject({ requests: 2, tokens: 84, open: 0 });
 });

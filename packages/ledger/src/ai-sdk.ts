@@ -1,4 +1,4 @@
-import type { LanguageModelV3, LanguageModelV3Middleware } from '@ai-sdk/provider';
+import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import {
   type HookedModel,
   type HookOptions,
@@ -45,23 +45,38 @@ export function cappedModel<M extends LanguageModelLike>(
   return hookModel(model, ledgerHooks(ledger, options), options);
 }
 
+/** A call as `wrapLanguageModel` hands it to a middleware, whatever the specification of its results. */
+export interface WrappedCall<Result, StreamResult> {
+  readonly doGenerate: () => PromiseLike<Result>;
+  readonly doStream: () => PromiseLike<StreamResult>;
+  readonly params: object;
+  readonly model: { readonly specificationVersion: string; readonly provider: string; readonly modelId: string };
+}
+
+/** Fits the middleware types of AI SDK 6 and 7 alike. */
+export interface LedgerMiddleware {
+  readonly specificationVersion: 'v3';
+  readonly wrapGenerate: <Result, StreamResult>(call: WrappedCall<Result, StreamResult>) => Promise<Result>;
+  readonly wrapStream: <Result, StreamResult>(call: WrappedCall<Result, StreamResult>) => Promise<StreamResult>;
+}
+
 /** The same as a middleware for `wrapLanguageModel`. Set `maxRetries: 0`, or each retry is a request of its own. */
-export function ledgerMiddleware(ledger: Ledger, options: GuardOptions & HookOptions): LanguageModelV3Middleware {
+export function ledgerMiddleware(ledger: Ledger, options: GuardOptions & HookOptions): LedgerMiddleware {
   const hooks = ledgerHooks(ledger, options);
   return {
     specificationVersion: 'v3',
-    wrapGenerate: ({ doGenerate, doStream, params, model }) =>
-      guardedCall(model, { doGenerate, doStream }).doGenerate(params),
-    wrapStream: ({ doGenerate, doStream, params, model }) =>
-      guardedCall(model, { doGenerate, doStream }).doStream(params),
+    async wrapGenerate<Result, StreamResult>(call: WrappedCall<Result, StreamResult>) {
+      return (await guarded(call).doGenerate(call.params as LanguageModelV3CallOptions)) as Result;
+    },
+    async wrapStream<Result, StreamResult>(call: WrappedCall<Result, StreamResult>) {
+      return (await guarded(call).doStream(call.params as LanguageModelV3CallOptions)) as StreamResult;
+    },
   };
 
   /** The wrapped model, for one call: what it is asked is known to the middleware's callbacks already. */
-  function guardedCall(
-    { specificationVersion, provider, modelId }: LanguageModelV3,
-    calls: Pick<LanguageModelV3, 'doGenerate' | 'doStream'>,
-  ): LanguageModelV3 {
-    const model = { specificationVersion, provider, modelId, ...calls } as LanguageModelV3;
-    return hookModel(model, hooks, options);
+  function guarded({ model, doGenerate, doStream }: WrappedCall<unknown, unknown>): LanguageModelV3 {
+    const { specificationVersion, provider, modelId } = model;
+    const calls = { specificationVersion, provider, modelId, doGenerate, doStream } as unknown as LanguageModelV3;
+    return hookModel(calls, hooks, options);
   }
 }
