@@ -59,7 +59,6 @@ describe('after kill -9', () => {
   it.concurrent.each([
     ['turn:answered', 1],
     ['turn:streaming', 3],
-    ['turn:answered', 4],
   ] as const)(
     'at %s (passing %i) an answer that its provider kept is used unaided, and not paid again',
     async (point, occurrence) => {
