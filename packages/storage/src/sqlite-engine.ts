@@ -8,6 +8,7 @@ import { isSqliteBusy, mapSqliteError } from './sqlite-errors.js';
 import { type Connection, walBytes } from './sqlite-file.js';
 import { retryWhileBusy } from './sqlite-retry.js';
 import { StatementCache } from './sqlite-statements.js';
+import { SqliteTurns } from './sqlite-turns.js';
 
 /** After this many writes in a row the event loop gets a turn: awaited writes alone would never let it have one. */
 const writesPerTurn = 32;
@@ -50,6 +51,7 @@ export class SqliteEngine implements Engine {
   readonly #beginRead: BareStatement;
   readonly #commit: BareStatement;
   readonly #rollback: BareStatement;
+  readonly #turns: SqliteTurns;
   readonly #queue: Job[] = [];
   #draining: Promise<void> | undefined;
   #writesThisTurn = 0;
@@ -60,6 +62,7 @@ export class SqliteEngine implements Engine {
     this.#options = options;
     this.#gate = options.gate;
     this.#cache = new StatementCache(connection);
+    this.#turns = new SqliteTurns(connection.name);
     this.#begin = connection.prepare('BEGIN IMMEDIATE');
     this.#beginRead = connection.prepare('BEGIN');
     this.#commit = connection.prepare('COMMIT');
@@ -67,7 +70,8 @@ export class SqliteEngine implements Engine {
   }
 
   write<T>(body: Body<T>): Promise<T> {
-    if (this.#draining !== undefined || this.#writesThisTurn >= writesPerTurn) return this.#enqueue(body, false);
+    const mustWait = this.#draining !== undefined || this.#writesThisTurn >= writesPerTurn || this.#turns.isWanted();
+    if (mustWait) return this.#enqueue(body, false);
     this.#writesThisTurn += 1;
     try {
       return Promise.resolve(this.#transact(body, true, false));
@@ -122,7 +126,8 @@ export class SqliteEngine implements Engine {
         this.#writesThisTurn = 0;
       }
       this.#writesThisTurn += 1;
-      await retryWhileBusy(job.attempt, this.#options.busyTimeoutMs).then(job.resolve, job.reject);
+      await this.#turns.pause();
+      await retryWhileBusy(job.attempt, this.#options.busyTimeoutMs, this.#turns).then(job.resolve, job.reject);
     }
     this.#draining = undefined;
   }

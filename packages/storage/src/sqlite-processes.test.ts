@@ -1,3 +1,4 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,6 +14,8 @@ const addOne = () => run("UPDATE accounts SET balance = balance + 1 WHERE id = '
 
 let store: FreshStore<SqliteOptions>;
 let db: Database;
+
+const turnFile = (): string => `${store.location}-turn`;
 
 beforeEach(async () => {
   store = freshSqlite();
@@ -87,6 +90,31 @@ describe('a store that another process holds', () => {
       expect(writes / total).toBeGreaterThan(0.1);
       expect(longestMs).toBeLessThan(1_000);
     }
+  });
+
+  it('one that waits asks for its turn with a file beside the store, and takes it away when it had it', async () => {
+    await db.write(addOne);
+    const holder = new Sqlite(store.location);
+    holder.exec('BEGIN IMMEDIATE');
+    const written = db.write(addOne);
+    const deadline = performance.now() + 10_000;
+    while (!existsSync(turnFile()) && performance.now() < deadline) await sleep(1);
+    expect(statSync(turnFile()).mode & 0o777).toBe(0o600);
+    holder.exec('COMMIT');
+    holder.close();
+    expect(await written).toBe(1);
+    expect(existsSync(turnFile())).toBe(false);
+  });
+
+  it('one that has the store leaves it to who asks, and takes away what a dead process asked', async () => {
+    await db.write(addOne);
+    writeFileSync(turnFile(), '');
+    await sleep(5);
+    const startedMs = performance.now();
+    await db.write(addOne);
+    expect(performance.now() - startedMs).toBeGreaterThan(40);
+    expect(existsSync(turnFile())).toBe(false);
+    expect(await db.read(() => one('SELECT balance FROM accounts'))).toEqual({ balance: 102 });
   });
 
   it('writes that are awaited one after the other let timers have their turn', async () => {
