@@ -40,7 +40,7 @@ export class Interruption implements Disposable {
       this.#exit(exitCodes.interrupted);
       return;
     }
-    this.#output.note('stopping safely, which settles what is on its way; once more (Ctrl-C) ends it at once');
+    this.#output.note('stopping safely, as soon as what is on its way is put down; once more (Ctrl-C) ends it at once');
     this.#controller.abort();
   };
 }

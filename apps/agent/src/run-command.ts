@@ -98,6 +98,8 @@ function conclude({ output }: CommandContext, { item, reason }: Followed): void 
   if (reason !== 'interrupted' && item.reason) output.note(`${item.status}: ${item.reason.message}`);
   for (const need of item.needs) output.note(`${need.text}\n  ${need.command}`);
   output.note(`${item.status}, ${spentInWords(item.control)}`);
+  if (item.control.unknown.requests > 0)
+    output.note(`what is unknown is settled by the bill: stint budget show ${item.id}`);
 }
 
 /** On a terminal a question is answered where it is asked; an empty line leaves it for later. */
