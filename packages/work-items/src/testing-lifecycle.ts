@@ -19,6 +19,12 @@ export const lifecycleCases: readonly WorkCase[] = [
     async run(work) {
       const itemId = await work.create({ acceptanceCriteria: ['node --test passes'] });
       assert.equal((await work.look(itemId)).item.status, 'draft');
+      const notStarted = { code: 'item_not_started', message: new RegExp(`stint start ${itemId}`) };
+      for (const command of [pauseItem, resumeItem])
+        await assert.rejects(
+          work.write((ctx) => command(ctx, { itemId })),
+          notStarted,
+        );
       await work.start(itemId);
       assert.equal((await work.look(itemId)).item.status, 'ready');
       const { fence, entry } = await work.think();
