@@ -134,6 +134,67 @@ it('prices an answer by the tier that served it, holds for the tier that is aske
   ).toThrow(expect.objectContaining({ code: 'invalid_input' }));
 });
 
+it('counts files by their kind in the forms of every specification, in messages and in results of tools', () => {
+  const inputOf = (part: object): number =>
+    estimateRequest({
+      model: 'm:x',
+      prompt: [{ role: 'user', content: [part as never] }],
+      settings: { maxOutputTokens: 1 },
+    }).inputTokens;
+  const nothing = inputOf({ type: 'text', text: '' });
+  const sizes: readonly (readonly [string, unknown, number])[] = [
+    ['image/png', new Uint8Array(50_000), 4800],
+    ['image/*', { type: 'data', data: 'A'.repeat(80_000) }, 4800],
+    ['image', { type: 'url', url: new URL('https://x.test/a.png') }, 4800],
+    ['application/pdf', 'A'.repeat(80_000), 7500],
+    ['application/pdf', { type: 'data', data: new Uint8Array(60_000) }, 7500],
+    ['application/pdf', new URL('https://x.test/a.pdf'), 3000],
+    ['application/pdf', { type: 'reference', reference: { maker: 'file_1' } }, 3000],
+    ['text/plain', { type: 'data', data: new Uint8Array(700) }, 700],
+    ['text/plain', { type: 'text', text: 'x'.repeat(600) }, 600],
+    ['text', { type: 'url', url: new URL('https://x.test/a.txt') }, 3000],
+  ];
+  for (const [mediaType, data, tokens] of sizes) {
+    expect(
+      inputOf({ type: 'file', mediaType, data }) - nothing,
+      `${mediaType} ${JSON.stringify(data).slice(0, 40)}`,
+    ).toBe(tokens);
+    const result = (value: unknown) => ({
+      type: 'tool-result',
+      toolCallId: '1',
+      toolName: 't',
+      output: { type: 'content', value },
+    });
+    const inResult = inputOf(result([{ type: 'file', mediaType, data }])) - inputOf(result([{}]));
+    expect(Math.abs(inResult - tokens)).toBeLessThan(10);
+  }
+  const linked = (type: string): number =>
+    inputOf({ type: 'tool-result', output: { type: 'content', value: [{ type, url: 'https://x.test' }] } });
+  expect(linked('image-url') - linked('image-data')).toBeGreaterThan(4700);
+  expect(linked('file-url') - linked('file-data')).toBeGreaterThan(2900);
+});
+
+it('holds the budget for thinking that adapters add to the maximum, up to the ceiling of the model', () => {
+  const source = { address: 'made up', readOn: '2026-11-30' };
+  const rates = { input: 1, output: 1 };
+  const models = { 'a:open': { rates, source }, 'a:ceiling': { rates, maxOutputTokens: 8_000, source } };
+  const prices = parsePriceBook({ version: '1', models });
+  const outputOf = (model: string, thinking: object | null, maxOutputTokens?: number): number => {
+    const providerOptions = thinking === null ? {} : { providerOptions: { anthropic: { thinking, other: null } } };
+    const settings = { ...providerOptions, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
+    return estimateRequest({ model, prompt: [], settings: settings as never }, { prices }).outputTokens;
+  };
+  const enabled = { type: 'enabled', budgetTokens: 5_000 };
+  expect(outputOf('a:open', null, 1_000)).toBe(1_000);
+  expect(outputOf('a:open', enabled, 1_000)).toBe(6_000);
+  expect(outputOf('a:open', { type: 'enabled' }, 1_000)).toBe(2_024);
+  expect(outputOf('a:open', { type: 'disabled' }, 1_000)).toBe(1_000);
+  expect(outputOf('a:open', enabled)).toBe(16_384 + 5_000);
+  expect(outputOf('a:ceiling', enabled, 7_000)).toBe(8_000);
+  expect(outputOf('a:ceiling', enabled)).toBe(8_000);
+  expect(outputOf('a:ceiling', enabled, 9_000)).toBe(14_000);
+});
+
 it('gives the source and the day of every price, and knows aliases and the interfaces of a provider', () => {
   for (const [model, { source }] of Object.entries(defaultPriceBook.models)) {
     expect(source.readOn, model).toMatch(/^\d{4}-\d\d-\d\d$/u);

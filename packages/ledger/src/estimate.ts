@@ -3,11 +3,10 @@ import { feeOf, percentOfTier } from './cost.js';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
 import { messageTokens, type PartRules, partRulesOf } from './message-tokens.js';
+import { outputAllowance } from './output-allowance.js';
 import { type ModelPrice, type PriceBook, priceOf } from './price-book.js';
 import { textTokens } from './text-tokens.js';
 
-/** A model's answer when neither the request nor the price book says how long it may be. */
-const unknownOutputTokens = 16_384;
 const defaultToolCalls = 5;
 
 /** What an estimate reads of a request; a `FrozenRequest` of provider-hooks is one. */
@@ -51,7 +50,7 @@ export interface Estimate {
 export function estimateRequest(request: EstimatedRequest, options: EstimateOptions = {}): Estimate {
   const price = options.prices === undefined ? null : priceOf(options.prices, request.model);
   const inputTokens = countInput(request, options);
-  const outputTokens = outputAllowance(request, price);
+  const outputTokens = outputAllowance(request.settings, price?.maxOutputTokens);
   const tokens = checked(inputTokens + outputTokens, request);
   const costMicros = price === null ? null : costOfEstimate(request, price, { inputTokens, outputTokens, options });
   return {
@@ -80,10 +79,6 @@ function toolTokens(tools: readonly unknown[], bound: boolean): number {
   const size = kept[name] ?? textTokens(JSON.stringify(tools), { bound });
   if (Object.isFrozen(tools)) toolSizes.set(tools, { ...kept, [name]: size });
   return size;
-}
-
-function outputAllowance({ settings }: EstimatedRequest, price: ModelPrice | null): number {
-  return settings?.maxOutputTokens ?? price?.maxOutputTokens ?? unknownOutputTokens;
 }
 
 interface Counted {

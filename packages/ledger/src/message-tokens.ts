@@ -56,25 +56,46 @@ function partTokens(part: Exclude<PromptMessage['content'], string>[number], rul
 function valueTokens(value: unknown, rules: PartRules): number {
   let mediaTokens = 0;
   const text = JSON.stringify(value, (_key, member: unknown) => {
-    if (!isMedia(member)) return member;
-    mediaTokens += fileTokens(member.mediaType, member.data, rules);
+    const tokens = isMedia(member) ? fileTokens(member.mediaType, member.data, rules) : referenceTokens(member, rules);
+    if (tokens === undefined) return member;
+    mediaTokens += tokens;
     return undefined;
   });
   return mediaTokens + textTokens(text ?? '', rules);
 }
 
-function isMedia(value: unknown): value is { mediaType: string; data: string } {
-  if (typeof value !== 'object' || value === null) return false;
+function isMedia(value: unknown): value is { mediaType: string; data: unknown } {
   return (
-    'mediaType' in value && 'data' in value && typeof value.mediaType === 'string' && typeof value.data === 'string'
+    typeof value === 'object' &&
+    value !== null &&
+    'mediaType' in value &&
+    typeof value.mediaType === 'string' &&
+    'data' in value
   );
 }
 
-function fileTokens(mediaType: string, data: string | Uint8Array | URL, rules: PartRules): number {
-  if (mediaType.startsWith('image/')) return rules.imageTokens;
-  if (data instanceof URL) return rules.leastFileTokens;
-  const bytes = typeof data === 'string' ? Math.ceil((data.length * 3) / 4) : data.byteLength;
-  if (mediaType.startsWith('text/'))
-    return textTokens(typeof data === 'string' ? data : '', { bound: true }) + (typeof data === 'string' ? 0 : bytes);
-  return Math.max(rules.leastFileTokens, Math.ceil(bytes / rules.fileBytesPerToken));
+/** A file in a tool's result that is named by its address or its id at the provider. */
+function referenceTokens(value: unknown, rules: PartRules): number | undefined {
+  const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined;
+  if (type === 'image-url' || type === 'image-file-id') return rules.imageTokens;
+  return type === 'file-url' || type === 'file-id' ? rules.leastFileTokens : undefined;
+}
+
+/** A file by its kind; the data as every specification of the AI SDK has it: bytes, base64, an address, or one of these tagged. */
+function fileTokens(mediaType: string, data: unknown, rules: PartRules): number {
+  const kind = mediaType.split('/', 1)[0];
+  const { text, bytes } = sizeOf(data, kind === 'text');
+  if (text !== undefined) return textTokens(text, kind === 'text' ? { bound: true } : rules);
+  if (kind === 'image') return rules.imageTokens;
+  if (bytes === undefined) return rules.leastFileTokens;
+  return kind === 'text' ? bytes : Math.max(rules.leastFileTokens, Math.ceil(bytes / rules.fileBytesPerToken));
+}
+
+/** The text or the bytes of a file; neither if only its address is there. */
+function sizeOf(data: unknown, isText: boolean): { readonly text?: string; readonly bytes?: number } {
+  if (typeof data === 'string') return isText ? { text: data } : { bytes: Math.ceil((data.length * 3) / 4) };
+  if (data instanceof Uint8Array) return { bytes: data.byteLength };
+  const tagged = data as { type?: unknown; text?: unknown; data?: unknown } | null;
+  if (tagged?.type === 'text' && typeof tagged.text === 'string') return { text: tagged.text };
+  return tagged?.type === 'data' ? sizeOf(tagged.data, isText) : {};
 }
