@@ -81,10 +81,15 @@ export class History {
   }
 }
 
-/** The same message if all of it says something, one without its blank texts, or null if there is nothing else in it. */
+/**
+ * The same message if all of it says something, one without its blank texts and without thoughts that nothing follows, or
+ * null if there is nothing else in it. An answer that was cut in its thoughts is one that providers do not take back.
+ */
 function withoutBlanks(message: PromptMessage): PromptMessage | null {
   if (message.role !== 'user' && message.role !== 'assistant') return message;
-  const content = message.content.filter((part) => !isBlank(part)) as typeof message.content;
+  const said = message.content.filter((part) => !isBlank(part));
+  const end = said.findLastIndex((part) => part.type !== 'reasoning') + 1;
+  const content = said.slice(0, end) as typeof message.content;
   if (content.length === 0) return null;
   return content.length === message.content.length ? message : deepFreeze({ ...message, content } as PromptMessage);
 }

@@ -163,7 +163,7 @@ test('case E11: a call that the output limit cut is neither repaired nor run', a
   );
   const { end } = await finish({ model, tools });
   expect(ran).toEqual([{ path: 'a' }]);
-  expect(lines(requests[1]?.prompt ?? []).at(-1)).toMatch(/^result: Not run: its arguments are not whole JSON/);
+  expect(lines(requests[1]?.prompt ?? []).at(-1)).toMatch(/^result: Not run: its arguments are no whole JSON object/);
   expect(end.reason).toBe('completed');
 });
 

@@ -67,7 +67,9 @@ async function prepareCall(run: RunState, turn: string, inHistory: CallInHistory
 async function readyOf(run: RunState, { tool, input, isCut }: CallInHistory): Promise<BatchCall['ready']> {
   if (isCut)
     return {
-      refused: notRun('its arguments are not whole JSON: the answer was cut. Make the call again, shorter if need be.'),
+      refused: notRun(
+        'its arguments are no whole JSON object; the answer may have been cut. Make the call again, shorter if need be.',
+      ),
     };
   if (!run.options.tools) return { refused: notRun(`there are no tools in this run, so no ${tool}.`) };
   return run.options.tools.prepare(tool, input);

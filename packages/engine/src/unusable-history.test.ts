@@ -63,6 +63,31 @@ describe.each(Object.keys(models))('case E01: with %s', (name) => {
     },
   );
 
+  test.each(['"text"', '[1]', '7'])('neither do arguments that are no object (%s), and nothing runs', async (input) => {
+    answers = [{ toolCalls: [{ name: 'look', input }] }, { text: 'sorry' }];
+    let ran = 0;
+    expect(await sayMore(model(), { tools: registryOf({ look: { execute: () => (ran += 1) } }) })).toBe(
+      'completed completed',
+    );
+    expect(ran).toBe(0);
+  });
+
+  test('arguments of null are none: the call runs', async () => {
+    answers = [{ toolCalls: [{ name: 'look', input: 'null' }] }, { text: 'done' }];
+    const given: unknown[] = [];
+    await sayMore(model(), { tools: registryOf({ look: { execute: (input) => given.push(input) } }) });
+    expect(given).toEqual([{}]);
+  });
+
+  test('neither do thoughts that the output limit cut before a word was said', async () => {
+    answers = [{ reasoning: 'so many thoughts', finishReason: 'length' }, { text: 'at last' }];
+    expect(await sayMore(model())).toBe('completed completed');
+    answers = [{ reasoning: 'hm', text: 'said', toolCalls: [{ name: 'look', input: {} }] }, { text: 'done' }];
+    expect(await sayMore(model(), { tools: registryOf({ look: { execute: () => 'seen' } }) })).toBe(
+      'completed completed',
+    );
+  });
+
   test('neither does half a character, from a person, a tool, a call, a summary or the model', async () => {
     const half = '\uD83D';
     answers = [

@@ -38,9 +38,9 @@ function toPromptPart(part: ContentPart): AssistantPart[] {
   }
 }
 
-/** Arguments that are no JSON cannot be sent back; the mark says that `{}` stands for them. */
+/** Arguments that are no JSON object cannot be sent back to every provider; the mark says that `{}` stands for them. */
 function toCallPart(part: Extract<ContentPart, { type: 'tool-call' }>): AssistantPart {
-  const input = parseToolInput(part.input);
+  const input = objectOf(parseToolInput(part.input));
   const options = { ...part.providerMetadata, ...(input === undefined ? invalidInputMark : {}) };
   return {
     type: 'tool-call',
@@ -50,6 +50,12 @@ function toCallPart(part: Extract<ContentPart, { type: 'tool-call' }>): Assistan
     ...(part.providerExecuted ? { providerExecuted: true } : {}),
     ...(Object.keys(options).length > 0 ? { providerOptions: options } : {}),
   };
+}
+
+/** Null is how some models say that there are no arguments. */
+function objectOf(input: unknown): object | undefined {
+  if (input === null) return {};
+  return typeof input === 'object' && !Array.isArray(input) ? input : undefined;
 }
 
 /**
@@ -62,7 +68,7 @@ function nameToSend(name: string): string {
 
 const invalidInputMark = { stint: { invalidInput: true } };
 
-/** True if the arguments of a call in a history entry could not be read: it was cut, and is never run. */
+/** True if the arguments of a call in a history entry are no JSON object: it was cut, or is nonsense, and is never run. */
 export function hasInvalidInput(part: {
   readonly providerOptions?: Readonly<Record<string, unknown>> | undefined;
 }): boolean {

@@ -58,6 +58,25 @@ test('messages: nobody says nothing, but for a last word of the assistant', asyn
   const seen = { type: 'tool_result', tool_use_id: 'a', content: '' };
   expect(await ask(user, said('assistant', [use]), said('user', [seen]))).toBe('200');
   expect(await ask(user, said('assistant', [use]), user)).toMatch(/^400 .*no result was found for call a/);
+  for (const input of ['text', [1], null])
+    expect(await ask(user, said('assistant', [{ ...use, input }]), said('user', [seen]))).toMatch(
+      /^400 messages\.1\.content\.0\.tool_use\.input/,
+    );
+  const thought = { type: 'thinking', thinking: 'hm', signature: 's' };
+  expect(await ask(user, said('assistant', [thought, { type: 'text', text: 'yes' }]), user)).toBe('200');
+  expect(await ask(user, said('assistant', [thought]), user)).toMatch(/^400 .*cannot be `thinking`/);
+});
+
+test('responses: something follows each reasoning, also one that is sent as a reference', async () => {
+  const ask = (...input: object[]): Promise<string> => post('/responses', { input });
+  const words = { role: 'assistant', content: [{ type: 'output_text', text: 'yes' }] };
+  for (const thought of [
+    { type: 'reasoning', id: 'rs_1', summary: [] },
+    { type: 'item_reference', id: 'rs_1' },
+  ]) {
+    expect(await ask(user, thought, words, user)).toBe('200');
+    expect(await ask(user, thought, user)).toMatch(/^400 Item 'rs_1' .*without its required following item/);
+  }
 });
 
 test('half a character is refused, wherever it stands, and a whole one is not', async () => {

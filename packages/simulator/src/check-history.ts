@@ -8,7 +8,8 @@ import type { Message, ProtocolName } from './scenario.js';
  * - A text holds no half of a surrogate pair.
  * - Every call has its result, every result its call; in all protocols but OpenAI Responses right after it.
  * - The name of a call is one that a tool can have, whether there is such a tool or not.
- * - Anthropic wants something in each message but a last one of the assistant, and no text of blanks alone.
+ * - Anthropic wants something in each message but a last one of the assistant, no text of blanks alone, arguments that are
+ *   an object, and no message of the assistant that ends in thoughts; OpenAI Responses something after each reasoning.
  */
 export function historyProblem(
   protocol: ProtocolName,
@@ -17,11 +18,11 @@ export function historyProblem(
 ): string | null {
   if (hasHalfCharacter(body)) return 'The request body is not valid JSON: lone surrogate in a string.';
   const pairs = protocol === 'openai-responses' ? unpairedAnywhere(messages) : unpairedInOrder(messages);
-  return (
-    pairs ??
-    impossibleName(messages) ??
-    (protocol === 'anthropic-messages' ? emptyMessage(list(body['messages']).map(record)) : null)
-  );
+  const known = pairs ?? impossibleName(messages);
+  if (known !== null || protocol === 'openai-chat') return known;
+  if (protocol === 'openai-responses') return loneReasoning(list(body['input']).map(record));
+  const said = list(body['messages']).map(record);
+  return emptyMessage(said) ?? wrongBlock(said);
 }
 
 function hasHalfCharacter(value: unknown): boolean {
@@ -79,6 +80,35 @@ function emptyMessage(messages: readonly Readonly<Record<string, unknown>>[]): s
       return `messages.${index}: text content blocks must contain non-whitespace text`;
   }
   return null;
+}
+
+function wrongBlock(messages: readonly Readonly<Record<string, unknown>>[]): string | null {
+  for (const [index, { role, content }] of messages.entries()) {
+    const blocks = list(content).map(record);
+    const wrong = blocks.findIndex(({ type, input }) => type === 'tool_use' && !isObject(input));
+    if (wrong !== -1) return `messages.${index}.content.${wrong}.tool_use.input: Input should be a valid dictionary`;
+    if (role === 'assistant' && /thinking/.test(text(blocks.at(-1)?.['type'])))
+      return `messages.${index}: The final block in an assistant message cannot be \`thinking\`.`;
+  }
+  return null;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function loneReasoning(items: readonly Readonly<Record<string, unknown>>[]): string | null {
+  for (const [index, item] of items.entries()) {
+    const next = items[index + 1];
+    if (isReasoning(item) && (next === undefined || next['role'] === 'user' || next['type'] === 'function_call_output'))
+      return `Item '${text(item['id'])}' of type 'reasoning' was provided without its required following item.`;
+  }
+  return null;
+}
+
+/** A kept item may be sent as a reference to it. */
+function isReasoning({ type, id }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'reasoning' || (type === 'item_reference' && text(id).startsWith('rs_'));
 }
 
 function isText(content: unknown): boolean {
