@@ -25,6 +25,28 @@ export async function timeEach(count, call) {
   return ((performance.now() - start) * 1000) / count;
 }
 
+/**
+ * Times several calls in interleaved rounds, the order turned by one in each.
+ * @returns by name, the medians of microseconds for a call: `elapsed`, and `processor` (user and system time of this process, which other
+ *   processes of a busy machine lengthen less)
+ */
+export async function measureAll(rounds, count, calls) {
+  const names = Object.keys(calls);
+  const times = Object.fromEntries(names.map((name) => [name, { elapsed: [], processor: [] }]));
+  for (const name of names) await timeEach(count, calls[name]);
+  for (let round = 0; round < rounds; round += 1) {
+    for (let turn = 0; turn < names.length; turn += 1) {
+      const name = names[(round + turn) % names.length];
+      const before = process.cpuUsage();
+      times[name].elapsed.push(await timeEach(count, calls[name]));
+      const { user, system } = process.cpuUsage(before);
+      times[name].processor.push((user + system) / count);
+    }
+  }
+  const medians = ({ elapsed, processor }) => ({ elapsed: median(elapsed), processor: median(processor) });
+  return Object.fromEntries(names.map((name) => [name, medians(times[name])]));
+}
+
 /** A row for `npm run bench`; `ratio` is better the higher it is unless the target begins with '<='. */
 export function row(name, { value, unit, baseline, ratio, target }) {
   const wanted = Number(/[\d.]+/u.exec(target)[0]);

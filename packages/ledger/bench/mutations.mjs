@@ -91,8 +91,9 @@ const mutations = [
     "if (before.status === 'reported')\n        return isSameOutcome(before, after) ? unchanged : conflict;",
     '',
   ],
+  ['a request whose usage was reported is released', 'settle.js', ' || isMeasured(locked.request.usage)', ''],
   [
-    'what is reported can be released',
+    'what is released can be released again',
     'settle.js',
     "request.status === 'reserved' || request.status === 'unknown'",
     'true',

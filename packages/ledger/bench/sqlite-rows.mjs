@@ -2,50 +2,16 @@
 import { fork } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import { run } from '@stint/storage';
 import { freshSqlite } from '@stint/storage/testing';
 import { createLedger } from '../dist/index.js';
-import { interleaved, nextId, quantile, row, timeEach } from './measure.mjs';
+import { interleaved, measureAll, nextId, quantile, row, timeEach } from './measure.mjs';
+import { rawLoop } from './raw-loop.mjs';
 import { recordPair } from './statements.mjs';
-import { createTree, pair, reserve, settle, usage } from './workload.mjs';
+import { createTree, pair } from './workload.mjs';
 
 const owner = '01930000-0000-7000-8000-000000000000';
-
-/** One read by primary key, one insert, one update; then one read by primary key, two updates. */
-function rawLoop(path, synchronous) {
-  const raw = new Database(path);
-  raw.pragma('journal_mode = WAL');
-  raw.pragma(`synchronous = ${synchronous}`);
-  raw.exec(`CREATE TABLE accounts (id TEXT PRIMARY KEY, tokens INTEGER, requests INTEGER);
-    CREATE TABLE requests (id TEXT PRIMARY KEY, account TEXT, kind TEXT, model TEXT, tokens INTEGER, cost INTEGER, charged INTEGER,
-      charged_cost INTEGER, status TEXT, owner TEXT, at INTEGER, usage TEXT);
-    INSERT INTO accounts VALUES ('leaf', 0, 0)`);
-  const statement = (sql) => raw.prepare(sql);
-  const begin = statement('BEGIN IMMEDIATE');
-  const commit = statement('COMMIT');
-  const readAccount = statement('SELECT * FROM accounts WHERE id = ?');
-  const insert = statement("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'reserved', ?, ?, NULL)");
-  const addHold = statement('UPDATE accounts SET tokens = tokens + ?, requests = requests + 1 WHERE id = ?');
-  const readRequest = statement('SELECT * FROM requests WHERE id = ?');
-  const settleRequest = statement("UPDATE requests SET status = 'reported', charged = ?, usage = ? WHERE id = ?");
-  const addCharge = statement('UPDATE accounts SET tokens = tokens + ? WHERE id = ?');
-  return {
-    pair(id) {
-      begin.run();
-      readAccount.get('leaf');
-      insert.run(id, 'leaf', 'action', 'simulated:default', 400, 900, 400, 900, owner, Date.now());
-      addHold.run(400, 'leaf');
-      commit.run();
-      begin.run();
-      readRequest.get(id);
-      settleRequest.run(400, JSON.stringify(usage), id);
-      addCharge.run(0, 'leaf');
-      commit.run();
-    },
-    close: () => raw.close(),
-  };
-}
+const forComparison = '>= 0 (for comparison)';
 
 /** The pair, and beside it what its statements take on the driver alone: the most that a faster ledger could reach. */
 async function pairRows(synchronous, target, rounds) {
@@ -55,19 +21,26 @@ async function pairRows(synchronous, target, rounds) {
   const raw = rawLoop(`${store.location}.raw`, synchronous);
   const statements = await recordPair(synchronous);
   const count = synchronous === 'full' ? 400 : 1500;
-  const rawTime = () => timeEach(count, () => raw.pair(nextId()));
-  const ledgerTime = () => timeEach(count, () => pair(db, nextId()));
-  const driverTime = () => timeEach(count, () => statements.play());
-  for (const warm of [rawTime, ledgerTime, driverTime]) await warm();
-  const times = await interleaved(rounds, rawTime, ledgerTime);
-  const alone = await interleaved(rounds, rawTime, driverTime);
+  const calls = {
+    raw: () => raw.pair(nextId()),
+    ledger: () => pair(db, nextId()),
+    driver: () => statements.play(),
+  };
+  const { raw: least, ledger, driver } = await measureAll(rounds, count, calls);
   raw.close();
   await Promise.all([statements.close(), store.remove()]);
   const name = `reserve + settle, SQLite ${synchronous.toUpperCase()}`;
-  const figures = ({ first, second }) => ({ value: second, unit: 'us', baseline: first, ratio: first / second });
+  const figures = (of, figure) => ({
+    value: of[figure],
+    unit: 'us',
+    baseline: least[figure],
+    ratio: least[figure] / of[figure],
+  });
   return [
-    row(name, { ...figures(times), target }),
-    row(`${name}, its statements on the driver alone`, { ...figures(alone), target: '>= 0 (for comparison)' }),
+    row(name, { ...figures(ledger, 'elapsed'), target }),
+    row(`${name}, its statements on the driver alone`, { ...figures(driver, 'elapsed'), target: forComparison }),
+    row(`${name}, user and system time`, { ...figures(ledger, 'processor'), target: forComparison }),
+    row(`${name}, statements alone, user and system time`, { ...figures(driver, 'processor'), target: forComparison }),
   ];
 }
 
@@ -187,18 +160,9 @@ async function writersRow() {
   const store = freshSqlite();
   const db = await store.open();
   await createTree(db);
-  const child = fileURLToPath(new URL('./writer-child.mjs', import.meta.url));
-  const written = await Promise.all(
-    ['a', 'b'].map(
-      (name) =>
-        new Promise((resolve, reject) => {
-          const process = fork(child, [store.location, name, '4000'], {
-            stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-          });
-          process.once('message', resolve);
-          process.once('error', reject);
-        }),
-    ),
+  const written = await runChildren(
+    'writer-child',
+    ['a', 'b'].map((name) => [store.location, name, '4000']),
   );
   await store.remove();
   const counts = written.map(({ count }) => count);
@@ -216,40 +180,51 @@ async function writersRow() {
   ];
 }
 
-async function memoryRow(pairs) {
+/**
+ * Resident memory after each tenth of so many requests, in a process of its own: the largest of the second half to the largest of the first,
+ * of which the first tenth is left out (the heap grows until its first full collection).
+ */
+async function memoryRow(requests) {
   const store = freshSqlite();
   const db = await store.open({ synchronous: 'normal' });
   await createTree(db);
-  const used = () => {
-    globalThis.gc?.();
-    return process.memoryUsage().rss / 1_048_576;
-  };
-  await timeEach(pairs / 10, () => pair(db, nextId()));
-  const early = used();
-  await timeEach(pairs, async () => {
-    const id = nextId();
-    await reserve(db, id);
-    await settle(db, id);
-  });
-  const late = used();
+  await db.close();
+  const [megabytes] = await runChildren('memory-child', [[store.location, String(requests)]]);
   await store.remove();
-  return row(`memory after ${pairs} more pairs`, {
+  const early = Math.max(...megabytes.slice(1, 5));
+  const late = Math.max(...megabytes.slice(5));
+  return row(`memory over ${requests} requests`, {
     value: late,
     unit: 'MB',
     baseline: early,
     ratio: late / early,
-    target: '<= 1.25',
+    target: '<= 1.1',
   });
 }
 
-export async function sqliteRows({ rounds, requests, pairs }) {
-  return [
-    ...(await pairRows('full', '>= 0.85', rounds)),
-    ...(await pairRows('normal', '>= 0.48', rounds)),
-    await historyRow(rounds, requests),
-    await promptRow(rounds),
-    ...(await writersRow()),
-    ...(await latencyRow()),
-    await memoryRow(pairs),
-  ];
+/** Runs a script of this folder once for each list of arguments, all at a time; answers what each says at its end. */
+function runChildren(name, lists) {
+  const script = fileURLToPath(new URL(`./${name}.mjs`, import.meta.url));
+  const run = (words) =>
+    new Promise((resolve, reject) => {
+      const process = fork(script, words, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+      let said;
+      process.on('message', (message) => {
+        said = message;
+      });
+      process.once('error', reject);
+      process.once('close', (code) => (code === 0 ? resolve(said) : reject(new Error(`${name} ended with ${code}`))));
+    });
+  return Promise.all(lists.map(run));
 }
+
+/** The groups of figures, each of which can be asked for alone. */
+export const sqliteGroups = {
+  full: ({ rounds }) => pairRows('full', '>= 0.85', rounds),
+  normal: ({ rounds }) => pairRows('normal', '>= 0.48', rounds),
+  history: async ({ rounds, requests }) => [await historyRow(rounds, requests)],
+  prompt: async ({ rounds }) => [await promptRow(rounds)],
+  writers: () => writersRow(),
+  latency: () => latencyRow(),
+  memory: async ({ requests }) => [await memoryRow(requests)],
+};

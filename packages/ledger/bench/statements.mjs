@@ -1,10 +1,10 @@
 // The statements of one pair of reserve and settle, recorded, and played on better-sqlite3 alone: what the driver and SQLite take of a pair.
 //   node bench/statements.mjs        prints each statement with its microseconds
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import { freshSqlite } from '@stint/storage/testing';
 import { reserveRequest, settleRequest } from '../dist/index.js';
 import { nextId } from './measure.mjs';
+import { openDriver } from './raw-loop.mjs';
 import { createTree, usage } from './workload.mjs';
 
 const names = ['get', 'all', 'run'];
@@ -42,9 +42,7 @@ export async function recordPair(synchronous) {
   await db.write(recorded((ctx) => reserveRequest(ctx, input), notes));
   await db.write(recorded((ctx) => settleRequest(ctx, id, { usage, complete: true, costMicros: 800 }), notes));
   await db.close();
-  const driver = new Database(store.location);
-  driver.pragma('journal_mode = WAL');
-  driver.pragma(`synchronous = ${synchronous}`);
+  const driver = openDriver(store.location, synchronous);
   const steps = notes.map((note) => prepared(driver, note));
   return {
     steps,

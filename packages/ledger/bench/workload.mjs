@@ -3,11 +3,11 @@ import { createAccount, ledgerMigrations, reserveRequest, settleRequest } from '
 
 export const usage = {
   inputTokens: 300,
-  outputTokens: 100,
+  outputTokens: 80,
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
   reasoningTokens: 0,
-  totalTokens: 400,
+  totalTokens: 380,
 };
 
 export async function createTree(db, leaves = ['leaf']) {
