@@ -229,6 +229,11 @@ export const admissionCases: readonly LedgerCase[] = [
       const waiting = ledger.reserveWhenRoom(ask('a', 60), { timeoutMs: 20_000 });
       await ledger.settleRequest(id, { usage: used(40), complete: true });
       assert.equal((await waiting).allowed, true);
+      await ledger.createAccount({ id: 'one at a time', limits: { maxConcurrentRequests: 1 } });
+      const open = await hold(ledger, ask('one at a time', 1));
+      const next = ledger.reserveWhenRoom(ask('one at a time', 1), { timeoutMs: 20_000 });
+      await ledger.markRequestUnknown(open);
+      assert.equal((await next).allowed, true);
     },
   },
   {

@@ -132,7 +132,7 @@ export class Ledger {
 
   /** The request's outcome is not known: its hold stays charged, or more if the usage so far says more. */
   async markRequestUnknown(id: string, usage: SettleInput['usage'] = null): Promise<SettleResult> {
-    return await this.#write((ctx) => markRequestUnknown(ctx, id, usage, costBy(this.#prices)));
+    return await this.#writeAndWake((ctx) => markRequestUnknown(ctx, id, usage, costBy(this.#prices)));
   }
 
   /** Without `costMicros` the usage is priced by the model that was asked for. */
@@ -143,7 +143,9 @@ export class Ledger {
 
   /** Marks the reservations of dead processes unknown. Answers how many. */
   async recoverRequests(): Promise<number> {
-    return await recoverRequests(this.#db);
+    const recovered = await recoverRequests(this.#db);
+    if (recovered > 0) wakeWaiters(this.#db);
+    return recovered;
   }
 
   async readRequest(id: string): Promise<LedgerRequest | undefined> {
