@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { composeHooks } from './compose-hooks.js';
 import { hookModel } from './hook-model.js';
+import type { LanguageModelLike } from './model.js';
 import { collect, fakeModel, partsOf, promptOf, Recorder, rejection } from './recorder.test.helper.js';
+import { recheckCall } from './recheck-call.js';
 import type { ProviderHooks } from './types.js';
 
 function ask(hooks: ProviderHooks): Promise<unknown[]> {
@@ -46,4 +48,29 @@ test('case E05: a guard that returns its refusal is still refused behind observe
     code: 'hook_failed',
     hook: 'start',
   });
+});
+
+test('the rechecks are asked of the guard alone, and the id of an answer is told to all that want it', async () => {
+  const steps: string[] = [];
+  const guard: ProviderHooks = Object.assign(new Recorder(), {
+    recheck: async () => void steps.push('guard rechecked'),
+    identified: async (_handle: unknown, id: string) => void steps.push(`guard ${id}`),
+  });
+  const observer: ProviderHooks = Object.assign(new Recorder(), {
+    recheck: async () => void steps.push('observer rechecked'),
+    identified: async (_handle: unknown, id: string) => void steps.push(`observer ${id}`),
+  });
+  const model = fakeModel('v3', () => [{ type: 'response-metadata', id: 'resp_1' }, ...partsOf(['hi'])]);
+  const asking: LanguageModelLike = {
+    ...model,
+    doStream: async (options) => {
+      await recheckCall();
+      return await model.doStream(options);
+    },
+  };
+  for (const hooks of [composeHooks(guard, [observer, new Recorder()]), composeHooks(new Recorder(), [observer])]) {
+    steps.push('-');
+    await collect(hookModel(asking, hooks).stream({ prompt: promptOf('hi') }));
+  }
+  expect(steps).toEqual(['-', 'guard rechecked', 'guard resp_1', 'observer resp_1', '-', 'observer resp_1']);
 });
