@@ -67,11 +67,14 @@ function usageOfOpenAi(fields: Fields, prompt: 'prompt' | 'input', answer: 'comp
   });
 }
 
-/** Anthropic: the input count excludes cached tokens, read and written ones stand beside it. */
+/**
+ * Anthropic: the input count excludes cached tokens, read and written ones stand beside it. With iterations (a compaction before the message)
+ * the counts are those of the last one, and the iterations' are to be summed.
+ */
 function usageOfAnthropic(fields: Fields): Usage | null {
   const usage = usageOf({
-    input: count(fields, 'input_tokens'),
-    output: count(fields, 'output_tokens'),
+    input: Math.max(count(fields, 'input_tokens'), sumOfIterations(fields, 'input_tokens')),
+    output: Math.max(count(fields, 'output_tokens'), sumOfIterations(fields, 'output_tokens')),
     cacheRead: count(fields, 'cache_read_input_tokens'),
     cacheWrite: count(fields, 'cache_creation_input_tokens'),
     reasoning: count(fieldsOf(fields['output_tokens_details']) ?? {}, 'thinking_tokens'),
@@ -84,6 +87,12 @@ function usageOfAnthropic(fields: Fields): Usage | null {
     ...(typeof oneHour === 'number' ? { cacheWrite1hTokens: oneHour } : {}),
     ...(tools ? { providerToolCalls: tools } : {}),
   };
+}
+
+function sumOfIterations({ iterations }: Fields, name: string): number {
+  if (!Array.isArray(iterations)) return 0;
+  const own = iterations.filter((each) => ['compaction', 'message'].includes(String(fieldsOf(each)?.['type'])));
+  return own.reduce((sum: number, each) => sum + count(each as Fields, name), 0);
 }
 
 /** `{ web_search_requests: 3 }` as `{ web_search: 3 }`; calls that the provider reports, not items it shows. */

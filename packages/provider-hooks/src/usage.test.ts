@@ -154,6 +154,59 @@ test('case L13: a compatible server whose prompt count excludes cached tokens is
   });
 });
 
+test('what an adapter leaves out or does not know is taken from the usage that the provider told', () => {
+  const google = {
+    promptTokenCount: 100,
+    toolUsePromptTokenCount: 900,
+    candidatesTokenCount: 10,
+    thoughtsTokenCount: 5,
+  };
+  const adapted = {
+    inputTokens: { total: 100, noCache: 100, cacheRead: 0 },
+    outputTokens: { total: 15, reasoning: 5 },
+  };
+  expect(usageOfResult({ ...adapted, raw: google }, 'google.generative-ai')).toMatchObject({
+    inputTokens: 1000,
+    outputTokens: 15,
+    reasoningTokens: 5,
+  });
+  const deepSeek = { prompt_tokens: 100, completion_tokens: 15, total_tokens: 115, prompt_cache_hit_tokens: 80 };
+  expect(usageOfResult({ ...adapted, raw: deepSeek }, 'deepseek.chat')).toMatchObject({
+    inputTokens: 20,
+    cacheReadTokens: 80,
+    outputTokens: 15,
+    reasoningTokens: 5,
+    totalTokens: 115,
+  });
+  const lastPiece = { output_tokens: 15, cache_creation: { ephemeral_1h_input_tokens: 3 } };
+  expect(usageOfResult({ ...adapted, raw: lastPiece }, 'anthropic.messages')).toMatchObject({
+    inputTokens: 100,
+    outputTokens: 15,
+    cacheWrite1hTokens: 3,
+  });
+  const untold = { inputTokens: {}, outputTokens: {}, raw: google };
+  expect(usageOfResult(untold, 'google.generative-ai')).toMatchObject({ inputTokens: 1000, outputTokens: 15 });
+});
+
+test('the iterations of an answer that was compacted before are summed', () => {
+  const raw = {
+    input_tokens: 20,
+    output_tokens: 30,
+    cache_read_input_tokens: 7,
+    iterations: [
+      { type: 'compaction', input_tokens: 5000, output_tokens: 400 },
+      { type: 'message', input_tokens: 20, output_tokens: 30 },
+      { type: 'advisor', input_tokens: 1, output_tokens: 1 },
+    ],
+  };
+  expect(usageOfRaw(raw)).toMatchObject({
+    inputTokens: 5020,
+    outputTokens: 430,
+    cacheReadTokens: 7,
+    totalTokens: 5457,
+  });
+});
+
 test('the tier that served is kept where it is not the standard one, in every dialect', () => {
   const openai = { usage: { prompt_tokens: 1, completion_tokens: 1 }, service_tier: 'priority' };
   expect(usageOfRaw(rawUsageObject(openai))).toMatchObject({ serviceTier: 'priority' });

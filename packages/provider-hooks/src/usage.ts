@@ -28,26 +28,37 @@ export function usageOfResult(usage: unknown, provider: string, providerMetadata
 }
 
 /**
- * v3 and v4: `total` counts cached tokens too, with every provider. `noCache` is used only where the total cannot hold
- * the cached ones, that is, where a model breaks that rule. The provider's own body knows of answer tokens that its adapter left out.
+ * v3 and v4. The provider's own usage, which an adapter hands on as `raw`, says more than the adapter's figures: some leave tokens out (Google's
+ * of tools' results, xAI's reasoning) or do not know which were cached. It is taken unless it counts fewer tokens, as a last piece of a stream does.
  */
 function usageOfNested(usage: NestedUsage): Usage | null {
-  const { inputTokens: input = {}, outputTokens: output = {} } = usage;
+  const adapted = adaptedUsage(usage);
+  const raw = usageOfRaw(usage.raw);
+  if (adapted === null || raw === null) return adapted ?? raw;
+  if (raw.totalTokens < adapted.totalTokens) return withExtras(adapted, raw);
+  return {
+    ...raw,
+    reasoningTokens: Math.max(raw.reasoningTokens, Math.min(adapted.reasoningTokens, raw.outputTokens)),
+  };
+}
+
+/**
+ * The adapter's figures: `total` counts cached tokens too, with every provider. `noCache` is used only where the total cannot hold the cached
+ * ones, that is, where a model breaks that rule.
+ */
+function adaptedUsage({ inputTokens: input = {}, outputTokens: output = {} }: NestedUsage): Usage | null {
   if (input.total === undefined && input.noCache === undefined && output.total === undefined) return null;
   const cacheRead = input.cacheRead ?? 0;
   const cacheWrite = input.cacheWrite ?? 0;
   const total = input.total ?? (input.noCache ?? 0) + cacheRead + cacheWrite;
   const cached = cacheRead + cacheWrite;
-  const raw = usageOfRaw(usage.raw);
-  const counts = {
+  return usageOf({
     input: total >= cached ? total - cached : (input.noCache ?? total),
-    // An impossible count stays one, unless the body has a possible one.
-    output: raw === null ? (output.total ?? 0) : Math.max(output.total ?? 0, raw.outputTokens),
+    output: output.total ?? 0,
     cacheRead,
     cacheWrite,
-    reasoning: raw === null ? (output.reasoning ?? 0) : Math.max(output.reasoning ?? 0, raw.reasoningTokens),
-  };
-  return withExtras(usageOf(counts), raw);
+    reasoning: output.reasoning ?? 0,
+  });
 }
 
 /**
@@ -81,8 +92,7 @@ function anthropicCacheWrite(providerMetadata: unknown): number {
 }
 
 /** What only the provider's own body tells: one-hour cache writes, calls of tools it ran, the tier. */
-function withExtras(usage: Usage | null, raw: Usage | null): Usage | null {
-  if (usage === null || raw === null) return usage;
+function withExtras(usage: Usage, raw: Usage): Usage {
   return {
     ...usage,
     ...(raw.cacheWrite1hTokens === undefined ? {} : { cacheWrite1hTokens: raw.cacheWrite1hTokens }),
