@@ -1,7 +1,7 @@
 import { insertTurn } from '@stint/journal';
 import type { FrozenRequest } from '@stint/provider-hooks';
 import { type Database, run, StoreError } from '@stint/storage';
-import { claimAction, claimMailbox } from '@stint/work-items';
+import { applyPlan, beginCoordinatorTurn, claimAction, claimMailbox } from '@stint/work-items';
 import { describe, expect, it } from 'vitest';
 import type { LogLine } from './options.js';
 import { recover } from './recover.js';
@@ -10,6 +10,31 @@ import { type Bench, openBench, openStore } from './work-bench.test.helper.js';
 const damageItem = "UPDATE work_items SET criteria = 'damaged' WHERE id = ?";
 const refuseTurnChange = `CREATE TRIGGER refuse_turn_change BEFORE UPDATE ON journal_turns
   BEGIN SELECT RAISE(ABORT, 'this turn cannot be changed'); END`;
+
+const request = {
+  turnNumber: 1,
+  model: 'm',
+  hash: 'h',
+  settings: {},
+  purpose: 'turn',
+  stream: true,
+  entries: [],
+  inputIds: [],
+} as unknown as FrozenRequest;
+
+const edit = {
+  op: 'add',
+  action: {
+    id: 'edit',
+    kind: 'deliver',
+    objective: 'Make the failing test pass',
+    approach: 'Read, then edit one line',
+    expectedResult: 'The test passes',
+    dependencies: [],
+    workspaceMode: 'shared',
+    checkpoint: false,
+  },
+} as const;
 
 /** Does something as a process that has ended since. */
 async function asGone<T>(bench: Bench, act: (db: Database) => Promise<T>): Promise<T> {
@@ -62,16 +87,34 @@ describe('recovery with a row that throws', () => {
     coordinator.start();
     await bench.until(itemId, ({ actions }) => actions.length > 0);
     await coordinator.stop();
-    const request = { turnNumber: 1, model: 'm', hash: 'h', settings: {}, purpose: 'turn', stream: true };
     await asGone(bench, async (db) => {
       const claimed = await db.write((ctx) => claimAction(ctx));
       const owner = { kind: 'run', id: claimed?.run.id ?? '' } as const;
-      const frozen = { ...request, entries: [], inputIds: [] } as unknown as FrozenRequest;
-      await db.write((ctx) => insertTurn(ctx, { id: 'turn', owner, request: frozen }));
+      await db.write((ctx) => insertTurn(ctx, { id: 'turn', owner, request }));
     });
     await bench.db.write(() => run(refuseTurnChange));
     const { runs } = await recover({ db: bench.db, log: () => undefined });
     expect(runs).toBe(0);
     expect((await bench.records(itemId)).runs.map(({ status }) => status)).toEqual(['running']);
+  });
+
+  it('keeps the workspace of a cancelled Run while what its request came to cannot be told', async () => {
+    await using bench = await openBench();
+    const itemId = await bench.item();
+    await asGone(bench, (db) =>
+      db.write(function* (ctx) {
+        const claim = yield* claimMailbox(ctx);
+        const begun = claim && (yield* beginCoordinatorTurn(ctx, claim));
+        expect(begun && (yield* applyPlan(ctx, begun.fence, { mutations: [edit] }))).toEqual({ applied: true });
+        const claimed = yield* claimAction(ctx);
+        const owner = { kind: 'run', id: claimed?.run.id ?? '' } as const;
+        yield* insertTurn(ctx, { id: 'turn', owner, request });
+      }),
+    );
+    await bench.commands.cancel({ itemId });
+    await bench.db.write(() => run(refuseTurnChange));
+    expect(await recover({ db: bench.db, log: () => undefined })).toMatchObject({ turns: 0, holds: 0 });
+    await bench.db.write(() => run('DROP TRIGGER refuse_turn_change'));
+    expect(await recover({ db: bench.db, log: () => undefined })).toMatchObject({ turns: 1, holds: 1 });
   });
 });
