@@ -74,6 +74,7 @@ describe('the end of a Run', () => {
     });
     expect(denied({ code: 'attempts_exhausted' })).toMatchObject({ status: 'failed', reason: { code: 'exhausted' } });
     expect(denied({ scope: 'kind', heldByOthers: true })).toMatchObject({ reason: { code: 'resource_limit' } });
+    expect(mostRefusalsInARow).toBe(10);
     expect(denied({ heldByOthers: true }, { refusalsInARow: mostRefusalsInARow - 1 })).toMatchObject({
       status: 'failed',
     });
