@@ -74,7 +74,7 @@ test('case E19: an abort in the second turn keeps its partial text and the usage
 
 test('case Y08: what the watchdog ends is a failure of the request, not an abort', async () => {
   const steps: string[] = [];
-  const { end } = await finish({ model: simulated(steps, { idleLimitMs: 80 }), tools: look, retry: { maxTries: 1 } });
+  const { end } = await finish({ model: simulated(steps, { idleLimitMs: 600 }), tools: look, retry: { maxTries: 1 } });
   expect(end).toMatchObject({ reason: 'failed', error: { code: 'idle_timeout', retryable: true } });
   expect(steps[1]).toMatch(/^idle_timeout/);
 });

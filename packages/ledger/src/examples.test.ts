@@ -8,8 +8,8 @@ import { afterAll, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-/** Inside the package, so that its own name is found. */
-const folder = mkdtempSync(here('../dist/examples-'));
+/** Inside the package, so that its own name is found, and outside of what is packed. */
+const folder = mkdtempSync(here('../.examples-'));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
