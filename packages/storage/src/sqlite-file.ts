@@ -57,8 +57,8 @@ function configure(connection: Connection, options: SqliteFileOptions): void {
   connection.pragma('fullfsync = ON'); // on macOS an ordinary sync leaves the data in the drive's cache
   connection.pragma('foreign_keys = ON');
   // A checkpoint follows each commit that leaves so many pages or more in the log, and the next commit cuts it to the
-  // limit; while a reader holds the log both wait. The heartbeat commits when nothing else does. Pages that change again
-  // and again reach the file once a checkpoint: at SQLite's own 1000 pages a commit of ours would cost half as much again.
+  // limit; while a reader holds the log both wait. The heartbeat commits when nothing else does. At SQLite's own
+  // 1000 pages a checkpoint would fall on one of a hundred pairs of writes of ten pages; this way it takes longer, and is rare.
   connection.pragma(`wal_autocheckpoint = ${checkpointPages(connection, options.walLimitBytes)}`);
   connection.pragma(`journal_size_limit = ${options.walLimitBytes}`);
 }
