@@ -34,6 +34,27 @@ test('a patch adds, changes and removes files, and keeps mode, CRLF and a missin
   expect(existsSync(path('old.txt'))).toBe(false);
 });
 
+test('a line that is shown to end the file fits the last line alone, and the line break at the end is as the patch says', async () => {
+  const { call, write, text } = testWorkspace();
+  const end = '\\ No newline at end of file\n';
+  let files = 0;
+  const patched = async (before: string, hunk: string) => {
+    const name = `${(files += 1)}.txt`;
+    write(name, before);
+    const result = await call('apply_patch', { patch: `--- a/${name}\n+++ b/${name}\n${hunk}` });
+    return result.ok ? text(name) : result.code;
+  };
+  expect(await patched('x\nfoo\nx\nfoo', `@@ -2,1 +2,1 @@\n-foo\n${end}+bar\n`)).toBe('x\nfoo\nx\nbar\n');
+  expect(await patched('foo\nfoo', `@@ -1,1 +1,1 @@\n-foo\n${end}+bar\n${end}`)).toBe('foo\nbar');
+  expect(await patched('foo\nend\n', `@@ -1,1 +1,1 @@\n-foo\n${end}+bar\n`)).toBe('patch_mismatch');
+  expect(await patched('a\nfoo', `@@ -2,1 +1,0 @@\n-foo\n${end}`)).toBe('a\n');
+  expect(await patched('foo\n', `@@ -1,1 +1,1 @@\n-foo\n+bar\n${end}`)).toBe('bar');
+  expect(await patched('a\nfoo', '@@ -1,2 +1,3 @@\n a\n foo\n+bar\n')).toBe('a\nfoo\nbar');
+  expect(await patched('a\r\nfoo', '@@ -1,2 +1,2 @@\n a\n-foo\n+bar\n')).toBe('a\r\nbar');
+  expect(await patched('a\r\nfoo', `@@ -1,2 +1,2 @@\n a\n-foo\n${end}+bar\n${end}`)).toBe('a\r\nbar');
+  expect(await patched('foo\n', '@@ -1,1 +1,1 @@\n-foo\n+b\0r\n')).toBe('invalid_patch');
+});
+
 test('wrong counts and line numbers in hunk headers do no harm, wrong context does', async () => {
   const { call, write, text } = testWorkspace();
   write('a.txt', 'one\ntwo\n\nthree\nfour\n');

@@ -1,6 +1,7 @@
-import { applyPatch, parsePatch, type StructuredPatch } from 'diff';
+import { parsePatch, type StructuredPatch } from 'diff';
 import { messageOf, refusal } from './errors.js';
 import { repairHunkCounts } from './patch-counts.js';
+import { applyAtEnds } from './patch-end.js';
 import { bomLength } from './text-file.js';
 
 /** What a patch does to one file. */
@@ -19,6 +20,8 @@ const MARK = '\ufeff';
  * @throws ToolError `invalid_patch`
  */
 export function readPatch(text: string): readonly FilePatch[] {
+  if (text.includes('\0'))
+    throw refusal('invalid_patch', 'The patch holds a NUL character, which no text file has. Leave it out.');
   const files = parse(text).filter(
     ({ hunks, oldFileName, newFileName }) => hunks.length > 0 || oldFileName !== undefined || newFileName !== undefined,
   );
@@ -62,7 +65,7 @@ function unmarked(file: FilePatch): FilePatch {
  * @throws ToolError `patch_mismatch`, naming file and hunk
  */
 function patchedText(text: string, { path, patch, kind }: FilePatch): string {
-  const result = applyPatch(text, patch, { fuzzFactor: 0 });
+  const result = applyAtEnds(text, patch);
   if (result === false) throw mismatch(path, patch, firstMismatch(text, patch));
   if (kind === 'delete' && result !== '') {
     throw refusal(
@@ -109,7 +112,7 @@ function withoutPrefix(name: string, prefix: string): string {
 /** Index of the first hunk with which the patch no longer applies. */
 function firstMismatch(text: string, patch: StructuredPatch): number {
   return patch.hunks.findIndex(
-    (_hunk, at) => applyPatch(text, { ...patch, hunks: patch.hunks.slice(0, at + 1) }) === false,
+    (_hunk, at) => applyAtEnds(text, { ...patch, hunks: patch.hunks.slice(0, at + 1) }) === false,
   );
 }
 
