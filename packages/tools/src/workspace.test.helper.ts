@@ -62,11 +62,12 @@ export function callContext(overrides: Partial<CallContext> = {}): CallContext {
   return { signal: new AbortController().signal, ...overrides };
 }
 
-/** Name, kind, mode and content of everything below a folder, in one hash. */
-export function treeHash(folder: string): string {
+/** Name, kind, mode and content of everything below a folder, but for one path, in one hash. */
+export function treeHash(folder: string, except?: string): string {
   const hash = createHash('sha256');
   for (const name of (readdirSync(folder, { recursive: true }) as string[]).sort()) {
     const path = join(folder, name);
+    if (path === except) continue;
     const facts = lstatSync(path);
     hash.update(`${name}\0${facts.mode}\0`);
     if (facts.isFile()) hash.update(readFileSync(path));
