@@ -161,7 +161,7 @@ function writtenBytes(before: Buffer, content: string): Buffer {
 interface Hunk {
   readonly patch: string;
   /** What stays before and after, for each place where the hunk may fit. */
-  places(): Iterable<readonly [before: string, after: string]>;
+  readonly places: () => Iterable<readonly [before: string, after: string]>;
   readonly added: string;
 }
 
@@ -184,7 +184,7 @@ function hunkOf(path: string, text: string, { from, length, newText, spelling }:
   return {
     patch: `--- a/${path}\n+++ b/${path}\n@@ -${first + 1},${last - first} +${first + 1},${last - first} @@\n${body}`,
     // Quoted with other line breaks it may not fit where it says, and fit where the same lines have those.
-    *places() {
+    places: function* () {
       yield keptAt(start);
       if (spelling !== 'exact') for (let at = 0; at < lines.length; at += 1) yield keptAt(at);
     },
