@@ -164,9 +164,14 @@ export class Consumer {
     return stdout.trim();
   }
 
+  /** The program that `compile` wrote. */
+  compiled(name: string, module: string): string {
+    return this.path(name, 'out', `${module}.js`);
+  }
+
   /** Runs what `compile` wrote, in an empty working directory and with no key in the environment. */
   runCompiled(name: string, module: string): Promise<Ended> {
     const cwd = mkdtempSync(this.path(`run-${module}-`));
-    return run(process.execPath, [this.path(name, 'out', `${module}.js`)], cwd, cleanEnvironment({ HOME: cwd }));
+    return run(process.execPath, [this.compiled(name, module)], cwd, cleanEnvironment({ HOME: cwd }));
   }
 }

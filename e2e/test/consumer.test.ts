@@ -1,3 +1,5 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,6 +86,35 @@ async function expectToRun(consumer: Consumer, module: string): Promise<void> {
 
 /** Examples of how a server of one's own is used: they are compiled, and there is no such server here. */
 const needsServer = (code: string): boolean => /\b(?:openPostgres|connectMcp)\(/.test(code);
+
+/** Runs an example that serves tools of a plugin and of an MCP server, asks it for them as a client, and uses one of each. */
+async function expectToServe(consumer: Consumer, module: string): Promise<void> {
+  const cwd = mkdtempSync(consumer.path(`serve-${module}-`));
+  writeFileSync(join(cwd, 'note.txt'), 'a note');
+  const plugin = `import { defineTool } from '@stint/tools';
+    export const shout = defineTool({ name: 'shout', description: 'Shouts.', readOnly: true,
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      execute: ({ text }) => text.toUpperCase() });`;
+  writeFileSync(join(cwd, 'my-tools.js'), plugin);
+  const { PATH = '' } = process.env;
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [consumer.compiled('node16', module)],
+    cwd,
+    env: { PATH, HOME: cwd },
+    stderr: 'pipe',
+  });
+  let stderr = '';
+  transport.stderr?.on('data', (chunk) => void (stderr += String(chunk)));
+  const client = new Client({ name: 'consumer', version: '1.0.0' });
+  await client.connect(transport);
+  const use = async (name: string, input: Record<string, unknown>) =>
+    JSON.stringify((await client.callTool({ name, arguments: input })).content);
+  expect(await use('shout', { text: 'heard' })).toContain('HEARD');
+  expect(await use('files__read_text_file', { path: join(cwd, 'note.txt') })).toContain('a note');
+  expect(stderr).toContain('@acme/stint-tools');
+  await client.close();
+}
 
 /** The packages whose README has an example in TypeScript; the agent's shows commands. */
 const withExamples = publishedNames.filter((name) => name !== '@stint/agent');
@@ -208,5 +239,7 @@ describe('a package alone, with nothing of the workspace but what it depends on'
     const runnable = Object.entries(examples).filter(([, code]) => !needsServer(code));
     expect(runnable.length).toBeGreaterThan(0);
     for (const [module] of runnable) await expectToRun(consumer, module);
+    for (const [module, code] of Object.entries(examples))
+      if (code.includes('serveTools(')) await expectToServe(consumer, module);
   });
 });
