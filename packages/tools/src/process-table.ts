@@ -41,6 +41,12 @@ export function readProcess(pid: number): ProcessEntry | undefined {
   return stat === undefined ? undefined : parseStat(pid, stat.toString('latin1'));
 }
 
+/** Numbers of the children of a process at this moment, much sooner told than a look at all processes. Linux only, else none. */
+export function childrenOf(pid: number): readonly number[] {
+  const children = readProc(`/proc/${pid}/task/${pid}/children`)?.toString('latin1').trim() ?? '';
+  return children === '' ? [] : children.split(' ').map(Number);
+}
+
 /** True if `name=value` stands in the environment the process was started with. False if it may not be read. */
 export function hasInEnvironment(pid: number, assignment: string): boolean {
   const environment = readProc(`/proc/${pid}/environ`);

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { GUARD_NAME } from './process-guard.js';
 import type { ProcessRecord } from './process-record.js';
 import {
+  childrenOf,
   commandLine,
   currentBootId,
   hasInEnvironment,
@@ -39,6 +40,7 @@ const SAMPLE_FIRST_MS = 20;
 const SAMPLE_LAST_MS = 500;
 const POLL_MS = 15;
 const KILL_PASSES = 200;
+const QUICK_LOOKS = 100;
 
 /** Sessions of the trees this process watches. None can be joined from outside, so their processes are each one's own. */
 const watchedSessions = new Set<number>();
@@ -82,15 +84,15 @@ export class ProcessTree {
 
   /** Living processes of the tree, the leader among them. */
   async living(): Promise<readonly ProcessEntry[]> {
+    return (await this.#members()).filter(({ isZombie }) => !isZombie);
+  }
+
+  async #members(): Promise<readonly ProcessEntry[]> {
     const entries = await listProcesses();
     this.#self = entries.find(({ pid }) => pid === process.pid);
     const younger = entries.filter(({ startTicks }) => startTicks >= (this.#identity.startTicks ?? 0));
     const isGuarded = younger.some((entry) => !entry.isZombie && this.#isGuard(entry));
-    const members = this.#withDescendants(
-      younger,
-      (entry) => this.#isKnown(entry) || (!isGuarded && this.#isMarked(entry)),
-    );
-    return members.filter((entry) => !entry.isZombie);
+    return this.#withDescendants(younger, (entry) => this.#isKnown(entry) || (!isGuarded && this.#isMarked(entry)));
   }
 
   /**
@@ -100,7 +102,7 @@ export class ProcessTree {
    */
   async end(graceMs: number, isSpared?: (entry: ProcessEntry) => boolean): Promise<EndReport> {
     const isGuard = (entry: ProcessEntry) => this.#isGuard(entry);
-    const look = async () => partition(await this.living(), (entry) => isGuard(entry) || isSpared?.(entry) === true);
+    const look = async () => partition(await this.#members(), (entry) => isGuard(entry) || isSpared?.(entry) === true);
     const isOver = ({ left, spared }: Seen) => left.length === 0 && (isSpared !== undefined || !spared.some(isGuard));
     const ended = new Set<number>();
     const asked = await look();
@@ -112,7 +114,7 @@ export class ProcessTree {
     let seen = await look();
     for (let pass = 0; pass < KILL_PASSES && !isOver(seen); pass += 1) {
       for (const { pid } of seen.left) ended.add(pid);
-      this.#signal(seen, 'SIGKILL');
+      this.#signal(seen.left.length > 0 ? seen : { ...seen, left: this.#orphansNow(seen) }, 'SIGKILL');
       await wait(POLL_MS);
       seen = await look();
     }
@@ -121,17 +123,32 @@ export class ProcessTree {
   }
 
   /**
-   * Signals what is left, and the groups it is in: only that reaches a child being forked at this moment. The group of
+   * Signals what is left, and the groups it is in: only that reaches a child being forked at this moment. So it does the groups of
+   * those that have just ended: in a chain whose links live shorter than one look takes, they are all that is seen. The group of
    * something spared, and the group and session of this very process, are never signalled.
    */
-  #signal({ left, spared }: Seen, name: NodeJS.Signals): void {
+  #signal({ left, spared, gone }: Seen, name: NodeJS.Signals): void {
     const own = this.#self;
     const isForeign = ({ group, session }: ProcessEntry) =>
       group !== own?.group && (session === 0 || session !== own?.session);
-    const groups = new Set(left.filter(isForeign).map(({ group }) => group));
+    const groups = new Set([...left, ...gone].filter(isForeign).map(({ group }) => group));
     for (const { group } of spared) groups.delete(group);
     for (const group of groups) if (group > 1) signal(-group, name);
     for (const { pid } of left) signal(pid, name);
+  }
+
+  /**
+   * Children of a guard at this moment. In a chain of processes of which each starts the next and ends, a link lives shorter than a look at
+   * all processes takes; while the guard lives, something lives below it.
+   */
+  #orphansNow({ spared }: Seen): readonly ProcessEntry[] {
+    const guards = spared.filter((entry) => this.#isGuard(entry));
+    for (let attempt = 0; attempt < QUICK_LOOKS; attempt += 1) {
+      const orphans = guards.flatMap(({ pid }) => childrenOf(pid).map(readProcess));
+      const living = orphans.filter((entry) => entry !== undefined);
+      if (living.length > 0) return living;
+    }
+    return [];
   }
 
   #signalGuard({ spared }: Seen): void {
@@ -209,14 +226,20 @@ export function describeProcesses(entries: readonly ProcessEntry[]): string {
     .join(', ');
 }
 
-/** Living processes of a tree: those to end, and those that are spared. */
+/** Processes of a tree: those to end, those that are spared, and those that have ended unnoticed by their parent. */
 interface Seen {
   readonly left: readonly ProcessEntry[];
   readonly spared: readonly ProcessEntry[];
+  readonly gone: readonly ProcessEntry[];
 }
 
-function partition(living: readonly ProcessEntry[], isSpared: (entry: ProcessEntry) => boolean): Seen {
-  return { left: living.filter((entry) => !isSpared(entry)), spared: living.filter(isSpared) };
+function partition(members: readonly ProcessEntry[], isSpared: (entry: ProcessEntry) => boolean): Seen {
+  const living = members.filter(({ isZombie }) => !isZombie);
+  return {
+    left: living.filter((entry) => !isSpared(entry)),
+    spared: living.filter(isSpared),
+    gone: members.filter(({ isZombie }) => isZombie),
+  };
 }
 
 async function untilOver(look: () => Promise<Seen>, isOver: (seen: Seen) => boolean, limitMs: number): Promise<void> {
