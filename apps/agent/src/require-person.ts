@@ -6,7 +6,7 @@ import { type Ancestor, ancestors } from './process-ancestry.js';
 
 /**
  * Refuses a command that only a person may give when this process descends from a tool call that is running now: a model must not raise its own budget
- * by way of the shell. Said openly: a program that left its process group on purpose is not recognised; there is no sandbox.
+ * by way of the shell. Said openly: where no guard stands above commands, a program that left its process group on purpose is not recognised; there is no sandbox.
  * @throws CommandFailure
  */
 export async function requirePerson(db: Database, chain: readonly Ancestor[] = ancestors()): Promise<void> {
