@@ -119,11 +119,13 @@ function makeSources() {
     inFlight: 0,
   };
   const counts = { requests: 1, tokens: 1, loops: 1, toolCalls: 1, failedToolCalls: 0 };
+  const actions = Array.from({ length: 64 }, (_, index) => makeAction(index));
+  const runsOf = (/** @type {string} */ id) => runs.filter(({ actionId }) => actionId === id).length;
   return {
     storeId: 'store-1',
     records: {
       item,
-      actions: Array.from({ length: 64 }, (_, index) => makeAction(index)),
+      actions,
       runs,
       messages,
       messageCount: 100,
@@ -134,6 +136,7 @@ function makeSources() {
     },
     account,
     runCounts: new Map(runs.map(({ id }) => [id, counts])),
+    actionCounts: new Map(actions.map(({ id }) => [id, { ...counts, runs: runsOf(id) }])),
     unknownTurns: [],
     unknownOperations: [],
   };
