@@ -53,6 +53,15 @@ test('a line that is shown to end the file fits the last line alone, and the lin
   expect(await patched('a\r\nfoo', '@@ -1,2 +1,2 @@\n a\n-foo\n+bar\n')).toBe('a\r\nbar');
   expect(await patched('a\r\nfoo', `@@ -1,2 +1,2 @@\n a\n-foo\n${end}+bar\n${end}`)).toBe('a\r\nbar');
   expect(await patched('foo\n', '@@ -1,1 +1,1 @@\n-foo\n+b\0r\n')).toBe('invalid_patch');
+  expect(await patched('a\n', '@@ -1,2 +1,1 @@\n a\n-\n')).toBe('patch_mismatch');
+  expect(await patched('\r\n\n', '@@ -1,2 +1,2 @@\n \n-\n+x\n')).not.toBe('\r\n\nx');
+  expect(await patched('a\nb\n', '@@ -30,0 +31 @@\n+}\n')).toBe('a\nb\n}\n');
+  expect(await patched('a\nb\n', '@@ -3,0 +4 @@\n+}\n')).toBe('a\nb\n}\n');
+  expect(await patched('a\nb', '@@ -3,0 +4 @@\n+}\n')).toBe('a\nb\n}');
+  expect(await patched('', '@@ -1,0 +1,2 @@\n+a\n+b\n')).toBe('a\nb\n');
+  expect(await patched('c', `@@ -1 +1 @@\n-c\n${end}+\n`)).toBe('\n');
+  expect(await patched('a\nb\nc\n', `@@ -1,2 +1,2 @@\n a\n-b\n+x\n${end}`)).toBe('patch_mismatch');
+  expect(await patched('a\n', '@@ -1 +0,0 @@\n-a\n')).toBe('');
 });
 
 test('wrong counts and line numbers in hunk headers do no harm, wrong context does', async () => {
