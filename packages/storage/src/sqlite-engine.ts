@@ -7,6 +7,7 @@ import { isStatement, type Statement, statementKind } from './statement.js';
 import { isSqliteBusy, mapSqliteError } from './sqlite-errors.js';
 import { type Connection, walBytes } from './sqlite-file.js';
 import { retryWhileBusy } from './sqlite-retry.js';
+import type { LogRoom } from './sqlite-log.js';
 import { StatementCache } from './sqlite-statements.js';
 import { SqliteTurns } from './sqlite-turns.js';
 
@@ -19,6 +20,7 @@ export interface SqliteEngineOptions {
   readonly ids: IdSource;
   readonly gate: Gate | undefined;
   readonly busyTimeoutMs: number;
+  readonly logRoom: LogRoom;
   readonly onNotify: (channel: string) => void;
 }
 
@@ -139,6 +141,7 @@ export class SqliteEngine implements Engine {
     let result: T;
     try {
       result = this.#drive(body, { writes, quiet, gate, notified });
+      if (writes && !quiet) this.#options.logRoom.wrote();
       gate?.('sql:commit');
       this.#bare(this.#commit, 'COMMIT');
     } catch (error) {

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
@@ -208,6 +217,34 @@ describe('the write-ahead log', () => {
     expect(db.health().walBytes).toBeGreaterThan(limit);
     reader.close();
     await expect.poll(() => db.health().walBytes, { timeout: 5_000 }).toBeLessThanOrEqual(limit);
+    await db.close();
+  });
+
+  it('it is long after a few commits, so that later ones overwrite; what was committed is found in it after a kill', async () => {
+    const db = await store.open();
+    await db.migrate(accounts);
+    for (let count = 0; count < 15; count += 1) await db.write(insert(1));
+    const short = db.health().walBytes ?? 0;
+    await db.write(insert(1));
+    const long = db.health().walBytes;
+    await db.write(insert(1));
+    expect(short).toBeLessThan(1024 * 1024);
+    expect(long).toBeGreaterThan(2_000 * 4096);
+    expect(db.health().walBytes).toBe(long);
+    const copy = `${store.location}.copy`;
+    for (const suffix of ['', '-wal']) copyFileSync(store.location + suffix, copy + suffix);
+    const found = new Sqlite(copy);
+    expect(found.prepare('SELECT COUNT(*) AS count FROM accounts WHERE balance = 1').get()).toEqual({ count: 17 });
+    expect(found.pragma('integrity_check', { simple: true })).toBe('ok');
+    found.close();
+    await db.close();
+  });
+
+  it('it is not longer than it may be', async () => {
+    const db = await openSqlite({ path: store.location, walLimitBytes: limit });
+    await db.migrate(accounts);
+    for (let count = 0; count < 17; count += 1) await db.write(insert(1));
+    expect(db.health().walBytes).toBe(limit);
     await db.close();
   });
 

@@ -57,16 +57,28 @@ function configure(connection: Connection, options: SqliteFileOptions): void {
   connection.pragma('fullfsync = ON'); // on macOS an ordinary sync leaves the data in the drive's cache
   connection.pragma('foreign_keys = ON');
   // A checkpoint follows each commit that leaves so many pages or more in the log, and the next commit cuts it to the
-  // limit; while a reader holds the log both wait. The heartbeat commits when nothing else does. At SQLite's own
-  // 1000 pages a checkpoint would fall on one of a hundred pairs of writes of ten pages; this way it takes longer, and is rare.
+  // limit; while a reader holds the log both wait. The heartbeat commits when nothing else does.
   connection.pragma(`wal_autocheckpoint = ${checkpointPages(connection, options.walLimitBytes)}`);
   connection.pragma(`journal_size_limit = ${options.walLimitBytes}`);
 }
 
-/** Half of what the log may keep, but at least SQLite's default: below that, flushing costs more than the log does. */
+/**
+ * Twice SQLite's own: one of two hundred pairs of writes of ten pages then waits for a checkpoint, not one of a hundred. More would make the log
+ * longer before it is overwritten, and overwriting is what is fast. Half of what the log may keep if that is less, but never below SQLite's own.
+ */
 function checkpointPages(connection: Connection, walLimitBytes: number): number {
-  const pageBytes = Number(connection.pragma('page_size', { simple: true }));
-  return Math.max(1_000, Math.floor(walLimitBytes / pageBytes / 2));
+  return Math.max(1_000, Math.min(2_000, Math.floor(walLimitBytes / pageBytes(connection) / 2)));
+}
+
+/** How long the log becomes between two checkpoints, bytes; at most what it may keep. */
+export function usualLogBytes(connection: Connection, walLimitBytes: number): number {
+  const frameBytes = pageBytes(connection) + 24;
+  const lastCommitPages = 48;
+  return Math.min(walLimitBytes, (checkpointPages(connection, walLimitBytes) + lastCommitPages) * frameBytes);
+}
+
+function pageBytes(connection: Connection): number {
+  return Number(connection.pragma('page_size', { simple: true }));
 }
 
 /** Bytes of the write-ahead log, 0 when there is none. */

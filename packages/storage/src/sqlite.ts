@@ -3,7 +3,8 @@ import { Heartbeat } from './heartbeat.js';
 import { resolveOptions } from './options.js';
 import { storageMigrations } from './processes.js';
 import { SqliteEngine } from './sqlite-engine.js';
-import { openStoreFile } from './sqlite-file.js';
+import { openStoreFile, usualLogBytes } from './sqlite-file.js';
+import { LogRoom } from './sqlite-log.js';
 import { SqliteWatch } from './sqlite-watch.js';
 import { migrateWith, Store } from './store.js';
 
@@ -38,7 +39,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   try {
     const watch = new SqliteWatch(connection);
     const onNotify = (channel: string): void => watch.committed(channel);
-    const engine = new SqliteEngine(connection, { ...common, busyTimeoutMs, onNotify });
+    // Only commits that wait for the disk gain by it.
+    const logBytes = synchronous === 'full' ? usualLogBytes(connection, walLimitBytes) : 0;
+    const logRoom = new LogRoom(connection.name, logBytes);
+    const engine = new SqliteEngine(connection, { ...common, busyTimeoutMs, logRoom, onNotify });
     await migrateWith(engine, storageMigrations);
     const heartbeat = new Heartbeat(engine, common);
     return new Store({ engine, heartbeat, notifications: watch, walBytes: () => engine.walBytes() });
