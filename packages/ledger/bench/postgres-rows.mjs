@@ -4,8 +4,9 @@ import { freshPostgres, startPostgres } from '@stint/storage/testing';
 import { interleaved, nextId, row } from './measure.mjs';
 import { createTree, reserve } from './workload.mjs';
 
-const selectChain = `SELECT id, parent, depth, status, limits, accounting, stop_reason, revision, data_revision, state, head, entry_count FROM ledger_accounts
-  WHERE id IN (SELECT ancestor FROM ledger_paths WHERE account = $1) ORDER BY depth FOR NO KEY UPDATE`;
+const selectChain = `SELECT a.id, a.parent, a.depth, a.status, a.limits, a.accounting, a.stop_reason, a.revision, a.data_revision, a.state,
+  a.head, a.entry_count FROM ledger_paths p JOIN ledger_accounts a ON a.id = p.ancestor
+  WHERE p.account = $1 ORDER BY p.depth FOR NO KEY UPDATE OF a`;
 const insertRequest = `INSERT INTO ledger_requests (id, account, kind, run, run_ordinal, driver, subject, retry_of, model, price_version,
   estimate_tokens, estimate_cost, charged_tokens, charged_cost, status, unpriced, owner, reserved_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'reserved', $15, $16, $17) ON CONFLICT DO NOTHING`;

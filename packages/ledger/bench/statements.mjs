@@ -17,7 +17,7 @@ const recorded = (body, notes) =>
     let step = transaction.next();
     while (step.done !== true) {
       const { sql, kind, params } = step.value;
-      notes.push({ sql: sql.replace(' FOR NO KEY UPDATE', ''), call: names[kind], params: [...params] });
+      notes.push({ sql: sql.replace(/ FOR NO KEY UPDATE(?: OF a)?$/u, ''), call: names[kind], params: [...params] });
       step = transaction.next(yield step.value);
     }
     notes.push({ sql: 'COMMIT', call: 'run', params: [] });

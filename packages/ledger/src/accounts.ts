@@ -12,7 +12,7 @@ const deepest = 16;
 const insertAccount = `INSERT INTO ledger_accounts
   (id, parent, depth, status, limits, accounting, stop_reason, revision, data_revision, state, head, entry_count)
   VALUES (?, ?, ?, 'open', ?, ?, NULL, 1, 0, '${emptyState}', '${firstHead}', 0) ON CONFLICT DO NOTHING`;
-const insertPath = 'INSERT INTO ledger_paths (account, ancestor) VALUES (?, ?)';
+const insertPath = 'INSERT INTO ledger_paths (account, depth, ancestor) VALUES (?, ?, ?)';
 const selectFirstEntry = 'SELECT details FROM ledger_entries WHERE account = ? AND seq = 1';
 
 export interface CreateAccountInput {
@@ -51,8 +51,8 @@ export function* createAccount(ctx: Context, input: CreateAccountInput): Transac
     accounting,
   ]);
   if (inserted === 0) return yield* compareWithExisting(input, details);
-  for (const ancestor of above ?? []) yield* run(insertPath, [input.id, ancestor.id]);
-  yield* run(insertPath, [input.id, input.id]);
+  for (const ancestor of above ?? []) yield* run(insertPath, [input.id, ancestor.depth, ancestor.id]);
+  yield* run(insertPath, [input.id, above?.length ?? 0, input.id]);
   const chain = yield* lockAccount(input.id);
   if (chain === undefined) throw unknownAccount(input.id);
   yield* appendEntry(ctx, chain, {

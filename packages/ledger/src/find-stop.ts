@@ -4,7 +4,7 @@ import { unknownAccount } from './tree.js';
 import type { AccountStatus, StopReason } from './types.js';
 
 const selectPath = `SELECT a.id, a.status, a.stop_reason FROM ledger_paths p JOIN ledger_accounts a ON a.id = p.ancestor
-  WHERE p.account = ? ORDER BY a.depth DESC`;
+  WHERE p.account = ? ORDER BY p.depth DESC`;
 
 /** An account that lets nothing beneath it spend. */
 export interface StandingStop {

@@ -30,8 +30,9 @@ export const ledgerMigrations: MigrationSet = Object.freeze({
         ) ${oneTree}`,
         `CREATE TABLE ledger_paths (
           account TEXT NOT NULL,
+          depth INTEGER NOT NULL,
           ancestor TEXT NOT NULL,
-          PRIMARY KEY (account, ancestor)
+          PRIMARY KEY (account, depth)
         ) ${oneTree}`,
         'CREATE INDEX ledger_paths_ancestor ON ledger_paths (ancestor, account)',
         `CREATE TABLE ledger_requests (

@@ -25,14 +25,16 @@ import type {
 } from './types.js';
 import { bookInWindows } from './windows.js';
 
-const accountColumns = `id, parent, depth, status, limits, accounting, stop_reason, revision, data_revision, state, head, entry_count`;
+const accountColumns = `a.id, a.parent, a.depth, a.status, a.limits, a.accounting, a.stop_reason, a.revision, a.data_revision, a.state,
+  a.head, a.entry_count`;
 
-const readChain = `SELECT ${accountColumns} FROM ledger_accounts
-  WHERE id IN (SELECT ancestor FROM ledger_paths WHERE account = ?) ORDER BY depth`;
-const lockChain = `${readChain} FOR NO KEY UPDATE`;
-const lockChainOfRequest = `SELECT ${accountColumns} FROM ledger_accounts
-  WHERE id IN (SELECT p.ancestor FROM ledger_requests r JOIN ledger_paths p ON p.account = r.account WHERE r.id = ?)
-  ORDER BY depth FOR NO KEY UPDATE`;
+// A path is kept in its order, so that nothing is sorted.
+const readChain = `SELECT ${accountColumns} FROM ledger_paths p JOIN ledger_accounts a ON a.id = p.ancestor
+  WHERE p.account = ? ORDER BY p.depth`;
+const lockChain = `${readChain} FOR NO KEY UPDATE OF a`;
+const lockChainOfRequest = `SELECT ${accountColumns}
+  FROM ledger_requests r JOIN ledger_paths p ON p.account = r.account JOIN ledger_accounts a ON a.id = p.ancestor
+  WHERE r.id = ? ORDER BY p.depth FOR NO KEY UPDATE OF a`;
 const updateAll = `UPDATE ledger_accounts SET state = ?, data_revision = ?, head = ?, entry_count = ?,
   status = ?, limits = ?, stop_reason = ?, revision = ? WHERE id = ?`;
 

@@ -39,7 +39,7 @@ export async function explainStatements(
 }
 
 const stringConstant = /const (\w+)\s*=\s*([`'"])((?:\\.|(?!\2)[^\\])*)\2;/g;
-const rowLock = /\s+FOR (?:NO KEY )?UPDATE(?: SKIP LOCKED)?\s*$/;
+const rowLock = /\s+FOR (?:NO KEY )?UPDATE(?: OF \w+)?(?: SKIP LOCKED)?\s*$/;
 
 function statementsIn(directory: string): readonly { readonly statement: string; readonly sql: string }[] {
   const files = readdirSync(directory).filter((name) => name.endsWith('.ts') && !/\.test\.|^testing/.test(name));

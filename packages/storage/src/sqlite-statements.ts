@@ -4,7 +4,7 @@ import type { Connection } from './sqlite-file.js';
 import { refusedColumn, refusedParam, type Row, type Value } from './value.js';
 
 /** Row locks are Postgres's; on SQLite the whole transaction holds the store. */
-const rowLock = /\s+FOR (?:NO KEY )?UPDATE(?: SKIP LOCKED)?\s*$/;
+const rowLock = /\s+FOR (?:NO KEY )?UPDATE(?: OF \w+)?(?: SKIP LOCKED)?\s*$/;
 /** SQL is constants, so a full cache means somebody builds SQL: it is emptied, which costs a prepare each. */
 const cacheSize = 1_000;
 
