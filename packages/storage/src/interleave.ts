@@ -182,7 +182,7 @@ class Stepper<T> {
   async #begin(): Promise<void> {
     const { client, clock, owners } = this.#options;
     this.#trace('begin');
-    this.#session = new PostgresSession(client, this.#queries, { writes: true, lockTimeoutMs, sender: this.#side });
+    this.#session = new PostgresSession(client, this.#queries, { writes: true, sender: this.#side });
     const serverNow = await this.#session.begin();
     const owner = owners?.[this.#side] ?? this.#side;
     const ctx: Context = { now: clock?.() ?? serverNow, newId: this.#ids, owner };
@@ -203,7 +203,7 @@ class Stepper<T> {
 
 async function connect(url: string): Promise<Client> {
   const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url, types: portableTypes as never });
+  const client = new pg.Client({ connectionString: url, lock_timeout: lockTimeoutMs, types: portableTypes as never });
   await client.connect();
   return client;
 }

@@ -21,7 +21,6 @@ export interface PostgresEngineOptions {
   readonly clock: Clock | null;
   readonly ids: IdSource;
   readonly gate: Gate | undefined;
-  readonly busyTimeoutMs: number;
   readonly sender: string;
   readonly onNotify: (channel: string) => void;
 }
@@ -84,12 +83,8 @@ export class PostgresEngine implements Engine {
 
   async #attempt<T>(body: Body<T>, way: Way): Promise<T> {
     const client = await this.#connect();
-    const { sender, busyTimeoutMs } = this.#options;
-    const session = new PostgresSession(client, this.#queries, {
-      writes: way.writes,
-      lockTimeoutMs: busyTimeoutMs,
-      sender,
-    });
+    const { sender } = this.#options;
+    const session = new PostgresSession(client, this.#queries, { writes: way.writes, sender });
     let usable = true;
     try {
       const result = await this.#drive(body, session, way);

@@ -70,6 +70,14 @@ describe('rows that are fought over', () => {
     expect(await db.read(() => one(sumBalances))).toEqual({ total: 200 });
   });
 
+  it('every connection ends waits for locks in time, and transactions whose process has stopped', async () => {
+    const setting = (name: string) => one(`SELECT current_setting('${name}') AS value`);
+    const hasty = await store.open({ busyTimeoutMs: 50 });
+    expect(await hasty.read(() => setting('lock_timeout'))).toEqual({ value: '50ms' });
+    expect(await hasty.write(() => setting('idle_in_transaction_session_timeout'))).toEqual({ value: '1min' });
+    await hasty.close();
+  });
+
   it('a row lock that lasts too long is told as busy', async () => {
     const hasty = await store.open({ busyTimeoutMs: 50 });
     await hasty.write(() => one('SELECT 1 AS one'));

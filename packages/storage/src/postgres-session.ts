@@ -9,14 +9,10 @@ import { checkParams, type Row } from './value.js';
 export const postgresChannel = 'stint';
 const notifyStatement = `SELECT pg_notify('${postgresChannel}', ?)`;
 
-/** A server ends a transaction whose process stopped between two statements, and frees its locks. */
-const idleTimeoutMs = 60_000;
 const serverNow = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now';
 
 export interface SessionOptions {
   readonly writes: boolean;
-  /** How long a statement waits for a row lock, ms. */
-  readonly lockTimeoutMs: number;
   /** Tells this database's notifications from those of others. */
   readonly sender: string;
 }
@@ -37,9 +33,8 @@ export class PostgresSession {
 
   /** Begins and answers the server's time, integer ms UTC, in one round trip. */
   async begin(): Promise<number> {
-    const { writes, lockTimeoutMs } = this.#options;
-    const mode = writes ? 'READ COMMITTED READ WRITE' : 'REPEATABLE READ READ ONLY';
-    const text = `BEGIN ISOLATION LEVEL ${mode}; SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}; ${serverNow}`;
+    const mode = this.#options.writes ? 'READ COMMITTED READ WRITE' : 'REPEATABLE READ READ ONLY';
+    const text = `BEGIN ISOLATION LEVEL ${mode}; ${serverNow}`;
     const results = (await this.#ask(() => this.#client.query(text), 'BEGIN')) as unknown as QueryResult<{
       now: number;
     }>[];
