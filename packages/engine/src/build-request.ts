@@ -6,7 +6,6 @@ import {
   type ToolDefinition,
   wellFormed,
 } from '@stint/provider-hooks';
-import { hookError } from './run-stop.js';
 import type { RunState } from './run-state.js';
 
 /** The next request, fixed: what a consumer of events does afterwards does not change it. */
@@ -73,23 +72,13 @@ const noSettings: CallSettings = Object.freeze({});
 /** Asks how the budget stands, for this request and all that decide about it. */
 export async function askBudget(run: RunState): Promise<void> {
   const { budget } = run.options;
-  if (!budget) return;
-  try {
-    run.budget = await budget();
-  } catch (error) {
-    throw hookError('budget', error);
-  }
+  if (budget) run.budget = await run.hooks.ask('budget', budget);
 }
 
 async function budgetMessage(run: RunState): Promise<readonly PromptMessage[]> {
   const { budgetText } = run.options;
   if (!budgetText) return [];
-  try {
-    const text = await budgetText(run.budget);
-    return text === null || text.trim() === ''
-      ? []
-      : [{ role: 'user', content: [{ type: 'text', text: wellFormed(text) }] }];
-  } catch (error) {
-    throw hookError('budgetText', error);
-  }
+  const text = await run.hooks.ask('budgetText', () => budgetText(run.budget));
+  if (text === null || text.trim() === '') return [];
+  return [{ role: 'user', content: [{ type: 'text', text: wellFormed(text) }] }];
 }

@@ -1,5 +1,6 @@
 import { closeInput } from './drain-input.js';
 import { EngineError } from './errors.js';
+import { HookLate } from './hook-waits.js';
 import { RunStop } from './run-stop.js';
 import type { AnsweredTurn, RunState } from './run-state.js';
 import { continueNote } from './build-request.js';
@@ -58,9 +59,11 @@ async function acceptOutput(run: RunState, text: string): Promise<boolean> {
   const { output } = run.options;
   if (!output) return true;
   try {
-    run.output = await output.parse(JSON.parse(text));
+    run.output = await run.hooks.ask('output.parse', () => output.parse(JSON.parse(text)));
     return true;
-  } catch (error) {
+  } catch (thrown) {
+    if (run.signal.aborted || thrown instanceof HookLate) throw thrown;
+    const error = (thrown as Error).cause;
     const why = error instanceof Error ? error.message : String(error);
     if (run.corrections > 0) {
       throw new RunStop(

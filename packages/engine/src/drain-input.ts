@@ -1,5 +1,4 @@
 import type { HistoryEntry, PromptMessage } from '@stint/provider-hooks';
-import { hookError } from './run-stop.js';
 import type { RunState } from './run-state.js';
 import type { PendingInput } from './types.js';
 
@@ -15,20 +14,12 @@ export async function drainInput(run: RunState): Promise<void> {
 async function take(run: RunState, name: 'drainInput' | 'drainBackground'): Promise<void> {
   const drain = run.options[name];
   if (!drain) return;
-  for (const input of await askFor(drain, name)) {
+  for (const input of await run.hooks.ask(name, drain)) {
     // One that is in the history and still pending is acknowledged by the next answer, and not shown a second time.
     if (!run.boundInputs.includes(input.id)) run.boundInputs.push(input.id);
     if (run.seenInputs.has(input.id)) continue;
     run.seenInputs.add(input.id);
     run.history.add(inputEntry(input));
-  }
-}
-
-async function askFor(drain: () => Promise<readonly PendingInput[]>, name: string): Promise<readonly PendingInput[]> {
-  try {
-    return await drain();
-  } catch (error) {
-    throw hookError(name, error);
   }
 }
 
@@ -42,9 +33,5 @@ function inputEntry({ id, message }: PendingInput): HistoryEntry {
 export async function closeInput(run: RunState): Promise<boolean> {
   const { closePendingInput } = run.options;
   if (!closePendingInput) return true;
-  try {
-    return await closePendingInput();
-  } catch (error) {
-    throw hookError('closePendingInput', error);
-  }
+  return await run.hooks.ask('closePendingInput', closePendingInput);
 }

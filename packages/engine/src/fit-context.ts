@@ -1,9 +1,9 @@
 import type { HistoryEntry } from '@stint/provider-hooks';
 import type { ToolDescription } from '@stint/tools';
-import { EngineError } from './errors.js';
+import { EngineError, isEngineError } from './errors.js';
 import { roughTokens } from './history.js';
-import { hookError } from './run-stop.js';
 import type { RunState } from './run-state.js';
+import type { Compaction, CompactRequest } from './types.js';
 
 /** Compactions in a row that may free nothing before the run is stopped. */
 const maxUselessCompactions = 2;
@@ -47,13 +47,11 @@ function toolsJson(told: readonly ToolDescription[]): string {
 
 /** Shortens the history once; false if there is no way to. */
 export async function compact(run: RunState, roomTokens: number): Promise<boolean> {
-  const { options, history, signal } = run;
+  const { options, history } = run;
   if (!options.compact) return false;
   const { entries, tokens: inputTokens } = history;
   const request = { entries, inputTokens, contextTokens: roomTokens, budget: run.budget };
-  const compaction = await options.compact(request, signal).catch((error: unknown) => {
-    throw hookError('compact', error);
-  });
+  const compaction = await askCompact(run, request);
   if (compaction === null) return false;
   run.noteCount += 1;
   history.add({
@@ -63,6 +61,23 @@ export async function compact(run: RunState, roomTokens: number): Promise<boolea
     keep: keepWhole(history.entries, compaction.keep),
   });
   return true;
+}
+
+/** Its signal also aborts when its time is up: what it asked a model for is not wanted any more. */
+async function askCompact(run: RunState, request: CompactRequest): Promise<Compaction | null> {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(run.signal.reason);
+  run.signal.addEventListener('abort', onAbort, { once: true });
+  const ask = (): Promise<Compaction | null> =>
+    run.options.compact?.(request, controller.signal) ?? Promise.resolve(null);
+  try {
+    return await run.hooks.ask('compact', ask, run.options.limits.compactTimeoutMs);
+  } catch (error) {
+    if (isEngineError(error)) controller.abort(error);
+    throw error;
+  } finally {
+    run.signal.removeEventListener('abort', onAbort);
+  }
 }
 
 /** How many entries to keep so that no result is kept without its call: the whole of an answer's batch, or none of it. */

@@ -15,12 +15,20 @@ export interface ResolvedOptions extends EngineOptions {
 /** Checks the options once; throws `invalid_options` that names the option, the value and what it must be. */
 export function resolveOptions(options: EngineOptions): ResolvedOptions {
   const retry = { maxTries: 4, baseDelayMs: 1_000, maxDelayMs: 30_000, deferAfterMs: 60_000, ...options.retry };
-  const limits = { maxTurns: 500, maxRepeats: 10, maxContinuations: 3, parallelTools: 4, ...options.limits };
+  const limits = {
+    maxTurns: 500,
+    maxRepeats: 10,
+    maxContinuations: 3,
+    parallelTools: 4,
+    ...timeouts,
+    ...options.limits,
+  };
   check('retry.maxTries', retry.maxTries, 1);
   check('limits.maxTurns', limits.maxTurns, 1);
   check('limits.maxRepeats', limits.maxRepeats, 2);
   check('limits.maxContinuations', limits.maxContinuations, 0);
   check('limits.parallelTools', limits.parallelTools, 1);
+  for (const name of ['hookTimeoutMs', 'compactTimeoutMs'] as const) check(`limits.${name}`, limits[name], 1);
   for (const name of ['baseDelayMs', 'maxDelayMs', 'deferAfterMs'] as const) check(`retry.${name}`, retry[name], 0);
   if (options.contextTokens !== undefined) check('contextTokens', options.contextTokens, 1);
   return Object.freeze({
@@ -32,6 +40,8 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
     ports: { now: Date.now, random: Math.random, sleep, ...options.ports },
   });
 }
+
+const timeouts = { hookTimeoutMs: 30_000, compactTimeoutMs: 300_000 };
 
 function check(name: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;

@@ -7,7 +7,7 @@ import { resolveOptions } from './options.js';
 import { repairHistory } from './repair-history.js';
 import { beginHistory } from './resume-run.js';
 import { RunState } from './run-state.js';
-import { abortStop, hookError, stopOf, type RunStop } from './run-stop.js';
+import { abortStop, stopOf, type RunStop } from './run-stop.js';
 import { runTools } from './run-tools.js';
 import type { EngineEvent, EngineOptions, RunEnd, RunEndReason } from './types.js';
 
@@ -26,6 +26,7 @@ export function runEngine(options: EngineOptions): AsyncIterableIterator<EngineE
       const run = new RunState(resolved, controller.signal, channel);
       const end = await runToEnd(run);
       release();
+      run.hooks.close();
       void channel.push(end);
     },
     () => controller.abort(new EngineError('aborted', 'The consumer ended the iteration.')),
@@ -62,12 +63,13 @@ async function runToEnd(run: RunState): Promise<RunEnd> {
 /** Stores what no request will carry. Inputs that no answer acknowledged stay pending where they came from. */
 async function storeRest(run: RunState): Promise<EngineError | null> {
   const rest = run.history.pending.filter((entry) => entry.inputId === undefined);
-  if (rest.length === 0 || !run.options.appendEntries) return null;
+  const { appendEntries } = run.options;
+  if (rest.length === 0 || !appendEntries) return null;
   try {
-    await run.options.appendEntries(rest);
+    await run.hooks.store('appendEntries', () => appendEntries(rest));
     return null;
   } catch (error) {
-    return hookError('appendEntries', error);
+    return error as EngineError;
   }
 }
 

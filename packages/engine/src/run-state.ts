@@ -1,6 +1,7 @@
 import type { Budget, HistoryEntry, PromptMessage, ToolDefinition, Usage } from '@stint/provider-hooks';
 import type { ToolDescription } from '@stint/tools';
 import { History, roughTokens } from './history.js';
+import { HookWaits } from './hook-waits.js';
 import type { ResolvedOptions } from './options.js';
 import { RepeatWatch } from './repeats.js';
 import type { EngineEvent } from './types.js';
@@ -22,6 +23,8 @@ export interface AnsweredTurn {
 export class RunState {
   readonly history: History;
   readonly repeats: RepeatWatch;
+  /** How functions of the caller are called. */
+  readonly hooks: HookWaits;
   /** Number of the last turn that was begun. */
   turnNumber = 0;
   /** Turns begun by this run. */
@@ -56,6 +59,7 @@ export class RunState {
   ) {
     const counts = options.countTokens ?? roughTokens;
     this.history = new History(options.contextTokens === undefined ? () => 0 : counts);
+    this.hooks = new HookWaits(signal, options.limits.hookTimeoutMs);
     this.repeats = new RepeatWatch(options.limits.maxRepeats);
   }
 

@@ -1,33 +1,35 @@
-import type { PreparedCall, ToolResult } from '@stint/tools';
-import { redact, type HistoryEntry } from '@stint/provider-hooks';
+import type { CallContext, PreparedCall, ToolResult } from '@stint/tools';
+import type { HistoryEntry } from '@stint/provider-hooks';
 import { EngineError } from './errors.js';
+import { beginOperation, endOperation } from './run-operation.js';
 import { hookError, RunStop } from './run-stop.js';
 import type { RunState } from './run-state.js';
-import { callsOf, notRun, resultEntry, resultKey, turnOf, type CallInHistory } from './tool-calls.js';
-import type { EngineToolCall, OperationEffect } from './types.js';
+import { callsOf, notRun, outcomeUnknown, resultEntry, resultKey, turnOf, type CallInHistory } from './tool-calls.js';
+import type { EngineToolCall } from './types.js';
 
 /** A call of the batch on its way to its one result. */
-interface BatchCall {
+export interface BatchCall {
   readonly turn: string;
   readonly inHistory: CallInHistory;
   readonly call: EngineToolCall;
   /** Ready to run, or the result that it has without running. */
-  readonly ready: { readonly call: PreparedCall } | { readonly refused: ToolResult };
+  readonly ready: { readonly call: PreparedCall } | { readonly refused: ToolResult; readonly error?: Error };
   readonly isParallel: boolean;
 }
 
 /** What one call came to. */
-interface Ended {
+export interface Ended {
   readonly result: ToolResult;
   readonly ran: boolean;
-  /** The end of the operation could not be stored. */
-  readonly error?: EngineError;
+  /** A function of the caller's failed beside the tool: the run ends after this batch has its results. */
+  readonly error?: Error;
 }
 
 /**
  * Runs the calls of an answer that have no result yet. Neighbours that only read and may run beside each other run
  * together, all others one by one, in order. Every call gets exactly one result, in order: after an abort, after a fatal
- * one, and after one whose end could not be stored, the rest are "not run". Answers how many calls the answer has.
+ * one, and after one beside which a function of the caller's failed, the rest are "not run". Nothing is left running when
+ * this returns or throws. Answers how many calls the answer has.
  */
 export async function runTools(run: RunState, answer: HistoryEntry): Promise<number> {
   const batch = await prepareBatch(run, answer);
@@ -72,7 +74,13 @@ async function readyOf(run: RunState, { tool, input, isCut }: CallInHistory): Pr
       ),
     };
   if (!run.options.tools) return { refused: notRun(`there are no tools in this run, so no ${tool}.`) };
-  return run.options.tools.prepare(tool, input);
+  const { tools } = run.options;
+  try {
+    return await run.hooks.ask('tools.prepare', () => tools.prepare(tool, input));
+  } catch (error) {
+    const why = run.signal.aborted ? 'the run was aborted.' : `${tool} could not be looked up.`;
+    return { refused: notRun(why), error: error as Error };
+  }
 }
 
 /** Neighbours that may run together, at most `parallel` of them; all others alone. */
@@ -88,51 +96,44 @@ function groupsOf(batch: readonly BatchCall[], parallel: number): readonly (read
   return groups;
 }
 
+/** Never throws: neighbours that run beside it have their results, too. */
 async function runOne(run: RunState, each: BatchCall): Promise<Ended> {
-  if ('refused' in each.ready) return { result: each.ready.refused, ran: false };
-  const { call } = each.ready;
-  if (!call.hasExternalEffect) return { result: await execute(run, each, call), ran: true };
-  const denied = await begin(run, each);
-  if (denied) return { result: denied, ran: false };
-  const result = await execute(run, each, call);
-  return { result, ran: true, ...(await end(run, each, result)) };
+  const { ready } = each;
+  if ('refused' in ready) return { result: ready.refused, ran: false, ...(ready.error ? { error: ready.error } : {}) };
+  let context: CallContext;
+  try {
+    context = contextOf(run, each.call);
+  } catch (error) {
+    return { result: notRun('its context could not be made.'), ran: false, error: hookError('toolContext', error) };
+  }
+  if (!ready.call.hasExternalEffect) return await execute(ready.call, context);
+  const denied = await beginOperation(run, each);
+  if (denied) return denied;
+  const ended = await execute(ready.call, context);
+  const error = (await endOperation(run, each, ended.result)) ?? ended.error;
+  return { ...ended, ...(error ? { error } : {}) };
 }
 
-function execute(run: RunState, { call }: BatchCall, prepared: PreparedCall): Promise<ToolResult> {
+function contextOf(run: RunState, call: EngineToolCall): CallContext {
   const { toolContext } = run.options;
   const extra = typeof toolContext === 'function' ? toolContext(call) : toolContext;
-  return prepared.run({ ...extra, signal: run.signal, toolCallId: call.toolCallId });
+  return { ...extra, signal: run.signal, toolCallId: call.toolCallId };
 }
 
-/** Journals the call before it starts; a throw means that it does not start. */
-async function begin(run: RunState, { call }: BatchCall): Promise<ToolResult | null> {
+/** A registry's call has its result whatever the tool does. Of one that throws all the same nobody knows what it did. */
+async function execute(prepared: PreparedCall, context: CallContext): Promise<Ended> {
   try {
-    await run.options.operationStart?.(call);
-    return null;
+    return { result: await prepared.run(context), ran: true };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return notRun(`operationStart refused the call: ${redact(why).slice(0, 300)}`);
+    const result = { ...outcomeUnknown, output: 'The call broke off; its outcome is unknown.', code: 'failed' };
+    const errorEffect = prepared.readOnly ? 'none' : 'unknown';
+    return { result: { ...result, errorEffect }, ran: true, error: hookError('The run of a tool call', error) };
   }
-}
-
-async function end(run: RunState, each: BatchCall, result: ToolResult): Promise<Pick<Ended, 'error'>> {
-  try {
-    const entry = resultEntry(each.turn, each.inHistory, result);
-    await run.options.operationEnd?.(each.call, { result, effect: effectOf(result), entry });
-    return {};
-  } catch (error) {
-    return { error: hookError('operationEnd', error) };
-  }
-}
-
-function effectOf(result: ToolResult): OperationEffect {
-  if (result.ok) return 'applied';
-  return result.errorEffect === 'none' ? 'no_effect' : 'unknown';
 }
 
 async function record(run: RunState, each: BatchCall, { result, ran }: Ended): Promise<void> {
   run.history.add(resultEntry(each.turn, each.inHistory, result));
-  if (ran || 'refused' in each.ready) run.repeats.add(each.call.tool, each.call.input, result);
+  if (ran || 'refused' in each.ready) run.repeats.add(each.call.tool, each.inHistory.input, result);
   await run.events.emit({ type: 'tool-call-end', call: each.call, ran, result });
 }
 
@@ -140,7 +141,7 @@ function stopAfter(
   { call }: BatchCall,
   { result, error }: Ended,
 ): { readonly why: string; readonly error: unknown } | null {
-  if (error) return { why: 'the result of an earlier call could not be stored.', error };
+  if (error) return { why: 'an earlier call ended the run.', error };
   if (!result.fatal) return null;
   const message = `${call.tool} did not end in time and may still have changed something; the run cannot go on by itself.`;
   return {

@@ -107,7 +107,10 @@ export interface EngineOptions {
   readonly drainBackground?: () => Promise<readonly PendingInput[]>;
   /** Compare-and-set when the model stops: false if something arrived, then the loop drains and goes on. @default true */
   readonly closePendingInput?: () => Promise<boolean>;
-  /** Before a side-effecting call; awaited; a throw means that the call is not run. */
+  /**
+   * Before a side-effecting call; awaited; a throw means that the call is not run. One that is still at work when its time
+   * is up has been given up: the call is not run and the run ends. What it stores after that is ended by `operationEnd`.
+   */
   readonly operationStart?: (call: EngineToolCall) => Promise<void>;
   /** After a side-effecting call; awaited. Stores effect and result in one transaction. */
   readonly operationEnd?: (call: EngineToolCall, outcome: OperationOutcome) => Promise<void>;
@@ -160,6 +163,10 @@ export interface LimitOptions {
   readonly maxContinuations?: number;
   /** Read-only and concurrency-safe calls at once. @default 4 */
   readonly parallelTools?: number;
+  /** Longest time one of the functions given as options may take, in ms; the run then ends by its name. @default 30_000 */
+  readonly hookTimeoutMs?: number;
+  /** The same for `compact`, which may ask a model, in ms. @default 300_000 */
+  readonly compactTimeoutMs?: number;
 }
 
 /** What a test or a simulation passes in instead of the real thing. */
