@@ -4,10 +4,13 @@ import {
   context,
   type Context,
   type Counter,
+  diag,
   type Histogram,
+  INVALID_SPAN_CONTEXT,
   type Meter,
   metrics,
   type Span,
+  type SpanKind,
   SpanStatusCode,
   trace,
   type Tracer,
@@ -63,6 +66,12 @@ export class Recorder {
     });
   }
 
+  /** Begins a span. Where none can be made the answer is one that records nothing. */
+  startSpan(name: string, kind: SpanKind, attributes: () => Attributes, parent: Context): Span {
+    const begun = quietly(() => this.tracer.startSpan(name, { kind, attributes: attributes() }, parent));
+    return begun ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+  }
+
   addTokens(usage: Usage | null, attributes: Attributes): void {
     if (usage === null) return;
     this.#tokens.record(inputTokensOf(usage), { ...attributes, 'gen_ai.token.type': 'input' });
@@ -75,6 +84,16 @@ export class Recorder {
 
   addCost(micros: number, attributes: Attributes): void {
     this.#cost.add(micros, attributes);
+  }
+}
+
+/** Telemetry decides nothing: what it throws is told to OpenTelemetry's own log, and the answer is undefined. */
+export function quietly<T>(record: () => T): T | undefined {
+  try {
+    return record();
+  } catch (error) {
+    diag.error('@stint/engine could not record', error);
+    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Attributes, type Span, SpanKind, trace } from '@opentelemetry/api';
 import { providerNameOf, usageAttributes } from './otel-attributes.js';
-import { currentRun, parentOf, type Recorder, setError } from './otel-recorder.js';
+import { currentRun, parentOf, quietly, type Recorder, setError } from './otel-recorder.js';
 import type { EngineEvent, RunEnd } from './types.js';
 
 /** What a run is called on its span. */
@@ -22,7 +22,7 @@ export async function* traceRun(
     ...(conversationId === undefined ? {} : { 'gen_ai.conversation.id': conversationId }),
   };
   const name = agentName === undefined ? 'invoke_agent' : `invoke_agent ${agentName}`;
-  const span = recorder.tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes }, parentOf());
+  const span = recorder.startSpan(name, SpanKind.INTERNAL, () => attributes, parentOf());
   const own = trace.setSpan(parentOf(), span);
   const iterator = events[Symbol.asyncIterator]();
   let isOver = false;
@@ -31,18 +31,22 @@ export async function* traceRun(
       // The loop starts with the first event that is asked for, and so runs in this context.
       const { value, done } = await currentRun.run(own, () => iterator.next());
       if (done === true) break;
-      if (value.type === 'turn-start') span.setAttributes(modelAttributes(value.model));
-      if (value.type === 'run-end') endRun(span, value);
+      quietly(() => describe(span, value));
       isOver ||= value.type === 'run-end';
       yield value;
     }
   } finally {
     if (!isOver) {
       await iterator.return?.();
-      setError(span, 'aborted');
+      quietly(() => setError(span, 'aborted'));
     }
-    span.end();
+    quietly(() => span.end());
   }
+}
+
+function describe(span: Span, event: EngineEvent): void {
+  if (event.type === 'turn-start') span.setAttributes(modelAttributes(event.model));
+  if (event.type === 'run-end') endRun(span, event);
 }
 
 function modelAttributes(model: string): Attributes {

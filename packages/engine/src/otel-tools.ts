@@ -1,6 +1,6 @@
-import { type Attributes, context, SpanKind, trace } from '@opentelemetry/api';
+import { type Attributes, type Context, context, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { ToolResult } from '@stint/tools';
-import { currentRun, parentOf, type Recorder, setError } from './otel-recorder.js';
+import { currentRun, parentOf, quietly, type Recorder, setError } from './otel-recorder.js';
 import type { EngineTools } from './types.js';
 
 /** Tools each call of which runs in a span. */
@@ -28,21 +28,57 @@ interface ToolCall {
 }
 
 async function runTraced(recorder: Recorder, call: ToolCall, run: () => Promise<ToolResult>): Promise<ToolResult> {
-  const common: Attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': call.name };
-  const attributes: Attributes = {
-    ...common,
-    'gen_ai.tool.type': 'function',
-    ...(call.id === undefined ? {} : { 'gen_ai.tool.call.id': call.id }),
-    ...(recorder.recordsContent ? { 'gen_ai.tool.call.arguments': JSON.stringify(call.input) ?? 'null' } : {}),
-  };
   const parent = parentOf();
-  const span = recorder.tracer.startSpan(`execute_tool ${call.name}`, { kind: SpanKind.INTERNAL, attributes }, parent);
+  const span = recorder.startSpan(
+    `execute_tool ${call.name}`,
+    SpanKind.INTERNAL,
+    () => attributesOf(recorder, call),
+    parent,
+  );
   const startedMs = performance.now();
-  const own = trace.setSpan(parent, span);
-  const result = await currentRun.run(own, () => context.with(own, run));
-  if (recorder.recordsContent) span.setAttribute('gen_ai.tool.call.result', result.output);
-  if (!result.ok) setError(span, result.code ?? 'failed');
-  recorder.addDuration(startedMs, { ...common, ...(result.ok ? {} : { 'error.type': result.code ?? 'failed' }) });
-  span.end();
-  return result;
+  let result: ToolResult | null = null;
+  try {
+    result = await runWithin(trace.setSpan(parent, span), run);
+    return result;
+  } finally {
+    quietly(() => record(recorder, { span, name: call.name, startedMs }, result));
+    quietly(() => span.end());
+  }
+}
+
+function attributesOf(recorder: Recorder, { name, id, input }: ToolCall): Attributes {
+  return {
+    ...commonOf(name),
+    'gen_ai.tool.type': 'function',
+    ...(id === undefined ? {} : { 'gen_ai.tool.call.id': id }),
+    ...(recorder.recordsContent ? { 'gen_ai.tool.call.arguments': JSON.stringify(input) ?? 'null' } : {}),
+  };
+}
+
+function commonOf(name: string): Attributes {
+  return { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };
+}
+
+/** A context manager that fails before the call began does not keep it from running. */
+async function runWithin(own: Context, run: () => Promise<ToolResult>): Promise<ToolResult> {
+  let running: Promise<ToolResult> | null = null;
+  const begin = async (): Promise<ToolResult> => run(); // its own throw is not one of the context's
+  quietly(() => {
+    currentRun.run(own, () => void context.with(own, () => (running = begin())));
+  });
+  return await (running ?? begin());
+}
+
+interface Traced {
+  readonly span: Span;
+  readonly name: string;
+  readonly startedMs: number;
+}
+
+/** Without a result the call has thrown. */
+function record(recorder: Recorder, { span, name, startedMs }: Traced, result: ToolResult | null): void {
+  const failure = result?.ok === true ? {} : { 'error.type': result?.code ?? 'failed' };
+  recorder.addDuration(startedMs, { ...commonOf(name), ...failure });
+  if (result === null || !result.ok) setError(span, result?.code ?? 'failed');
+  if (recorder.recordsContent && result) span.setAttribute('gen_ai.tool.call.result', result.output);
 }
