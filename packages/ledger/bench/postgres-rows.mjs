@@ -4,6 +4,9 @@ import { freshPostgres, startPostgres } from '@stint/storage/testing';
 import { interleaved, nextId, row } from './measure.mjs';
 import { createTree, reserve } from './workload.mjs';
 
+// The texts that the port and the ledger send, a round trip each.
+const begin =
+  'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now';
 const selectChain = `SELECT a.id, a.parent, a.depth, a.status, a.limits, a.accounting, a.stop_reason, a.revision, a.data_revision, a.state,
   a.head, a.entry_count FROM ledger_paths p JOIN ledger_accounts a ON a.id = p.ancestor
   WHERE p.account = $1 ORDER BY p.depth FOR NO KEY UPDATE OF a`;
@@ -25,7 +28,7 @@ async function plainReserve(client, account) {
   lastSeq += 1;
   const [id, seq, now] = [nextId(), lastSeq, Date.now()];
   const query = (name, text, values) => client.query({ name, text, values });
-  await query('begin', 'BEGIN', []);
+  await client.query(begin);
   await query('chain', selectChain, [account]);
   await query('request', insertRequest, [
     id,
@@ -60,7 +63,7 @@ async function plainReserve(client, account) {
     hash,
   ]);
   await query('accounts', updateAccounts, ['root', state, 'middle', state, account, state, seq, hash]);
-  await query('commit', 'COMMIT', []);
+  await client.query('COMMIT');
 }
 
 /** Requests a second of so many clients, each calling one after the other. */
