@@ -13,7 +13,7 @@ export type { PastAnswer, PastAnswers, PastRequest } from './past-answer.js';
 export { recheckCall } from './recheck-call.js';
 export { retryAfterMs } from './retry-after.js';
 export { mergeRawUsage, rawUsageObject, usageOfRaw } from './raw-usage.js';
-export { serviceTierAmong, serviceTierOf } from './service-tier.js';
+export { serviceTierAmong, serviceTierIn } from './service-tier.js';
 export { usageOfResult } from './usage.js';
 export { wellFormed } from './well-formed.js';
 export type {

@@ -1,4 +1,4 @@
-import { serviceTierOf } from './service-tier.js';
+import { serviceTierIn } from './service-tier.js';
 import { usageOf } from './token-counts.js';
 import type { Usage } from './types.js';
 
@@ -31,7 +31,7 @@ export function mergeRawUsage(earlier: Fields | undefined, later: Fields): Field
 export function usageOfRaw(raw: unknown): Usage | null {
   const fields = fieldsOf(raw);
   const usage = fields === undefined ? null : usageOfFields(fields);
-  const serviceTier = serviceTierOf(fields?.['service_tier']);
+  const serviceTier = serviceTierIn(fields);
   return usage === null || serviceTier === undefined ? usage : { ...usage, serviceTier };
 }
 

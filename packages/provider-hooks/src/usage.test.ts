@@ -222,7 +222,9 @@ test('the tier that served is kept where it is not the standard one, in every di
   expect(usageOfResult(nested, 'openai.responses', { openai: { serviceTier: 'priority' } })).toMatchObject({
     serviceTier: 'priority',
   });
-  for (const tier of ['default', 'standard', 'auto', 7, '', 'no word']) {
+  expect(usageOfRaw({ ...anthropic, service_tier: 'standard', speed: 'fast' })).toMatchObject({ serviceTier: 'fast' });
+  expect(usageOfRaw({ ...anthropic, inference_geo: 'us' })).toMatchObject({ serviceTier: 'batch.us' });
+  for (const tier of ['default', 'standard', 'auto', 'global', 'not_available', 7, '', 'no word']) {
     expect(usageOfRaw({ ...anthropic, service_tier: tier })).not.toHaveProperty('serviceTier');
   }
 });
