@@ -1,13 +1,16 @@
 import { type FrozenRequest, serviceTierAmong } from '@stint/provider-hooks';
-import { feeOf, percentOfTier } from './cost.js';
+import { percentOfTier } from './cost.js';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
-import { messageTokens, type PartRules, partRulesOf } from './message-tokens.js';
+import { asksForOneHour } from './cache-life.js';
+import { type PartRules, partRulesOf } from './file-tokens.js';
+import { jsonTokens, messageTokens } from './message-tokens.js';
 import { outputAllowance } from './output-allowance.js';
-import { type ModelPrice, type PriceBook, priceOf } from './price-book.js';
-import { textTokens } from './text-tokens.js';
+import { type ModelPrice, type PriceBook, priceOf, type Rates } from './price-book.js';
+import { feesOfTools, tokensOfToolCalls, type ToolCallRules } from './provider-tools.js';
 
-const defaultToolCalls = 5;
+/** What providers add to the prompt so that the model knows how to call tools. */
+const tokensAroundTools = 800;
 
 /** What an estimate reads of a request; a `FrozenRequest` of provider-hooks is one. */
 export type EstimatedRequest = Pick<FrozenRequest, 'model' | 'prompt'> &
@@ -16,17 +19,17 @@ export type EstimatedRequest = Pick<FrozenRequest, 'model' | 'prompt'> &
     readonly serviceTier?: string;
     /** Context kept at the provider that this request continues. @default that of the options */
     readonly storedContextTokens?: number;
+    /** Other models that may answer, `provider:name`: the dearest of all is held. @default none */
+    readonly alternatives?: readonly string[];
   };
 
-export interface EstimateOptions extends Partial<PartRules> {
+export interface EstimateOptions extends Partial<PartRules>, ToolCallRules {
   /** Prices and output ceilings. Absent: cost null. */
   readonly prices?: PriceBook;
   /** One token a byte for text: the cap is then as hard as arithmetic allows. @default false */
   readonly bound?: boolean;
   /** Context kept at the provider that this request continues (by id, cached files). @default 0 */
   readonly storedContextTokens?: number;
-  /** The most calls of each provider-run tool that states no maximum of its own. @default 5 */
-  readonly providerToolCalls?: number;
   /** Learned: actual input tokens for one estimated. Values below 1 count as 1. @default 1 */
   readonly inputRatio?: number;
 }
@@ -48,11 +51,11 @@ export interface Estimate {
  * @throws LedgerError `invalid_estimate` if the request cannot be read; send nothing then
  */
 export function estimateRequest(request: EstimatedRequest, options: EstimateOptions = {}): Estimate {
-  const price = options.prices === undefined ? null : priceOf(options.prices, request.model);
   const inputTokens = countInput(request, options);
-  const outputTokens = outputAllowance(request.settings, price?.maxOutputTokens);
+  const outputTokens = Math.max(...modelsOf(request).map((model) => countOutput(model, request, options)));
   const tokens = checked(inputTokens + outputTokens, request);
-  const costMicros = price === null ? null : costOfEstimate(request, price, { inputTokens, outputTokens, options });
+  const counted = { inputTokens, outputTokens, options };
+  const costMicros = options.prices === undefined ? null : costOfEstimate(request, options.prices, counted);
   return {
     tokens,
     inputTokens,
@@ -62,23 +65,32 @@ export function estimateRequest(request: EstimatedRequest, options: EstimateOpti
   };
 }
 
-function countInput({ prompt, tools, storedContextTokens }: EstimatedRequest, options: EstimateOptions): number {
-  const rules = partRulesOf(options);
-  let tokens = 0;
-  for (const message of prompt) tokens += messageTokens(message, rules);
-  if (tools !== undefined && tools.length > 0) tokens += toolTokens(tools, rules.bound);
-  const ratio = Math.max(1, options.inputRatio ?? 1);
-  return Math.ceil(tokens * ratio) + (storedContextTokens ?? options.storedContextTokens ?? 0);
+function countOutput(
+  model: string,
+  { settings }: EstimatedRequest,
+  { prices, bound = false }: EstimateOptions,
+): number {
+  const price = prices === undefined ? null : priceOf(prices, model);
+  return outputAllowance(settings, price?.maxOutputTokens, { bound });
 }
 
-const toolSizes = new WeakMap<object, { plain?: number; bound?: number }>();
+function countInput(request: EstimatedRequest, options: EstimateOptions): number {
+  const rules = partRulesOf(options);
+  const { prompt, tools = [], settings } = request;
+  let tokens = settings === undefined ? 0 : settingsTokens(settings, rules);
+  for (const message of prompt) tokens += messageTokens(message, rules);
+  if (tools.length > 0) tokens += tokensAroundTools + jsonTokens(tools, rules);
+  const ratio = Math.max(1, options.inputRatio ?? 1);
+  const brought = tokensOfToolCalls(request, options);
+  return Math.ceil(tokens * ratio) + brought + (request.storedContextTokens ?? options.storedContextTokens ?? 0);
+}
 
-function toolTokens(tools: readonly unknown[], bound: boolean): number {
-  const kept = toolSizes.get(tools) ?? {};
-  const name = bound ? 'bound' : 'plain';
-  const size = kept[name] ?? textTokens(JSON.stringify(tools), { bound });
-  if (Object.isFrozen(tools)) toolSizes.set(tools, { ...kept, [name]: size });
-  return size;
+/** Schemas of answers, instructions and whatever else a setting carries to the provider; numbers are no part of a prompt. */
+function settingsTokens(settings: NonNullable<EstimatedRequest['settings']>, rules: PartRules): number {
+  let tokens = 0;
+  for (const setting of Object.values(settings))
+    if (typeof setting === 'object' && setting !== null) tokens += jsonTokens(setting, rules);
+  return tokens;
 }
 
 interface Counted {
@@ -87,43 +99,52 @@ interface Counted {
   readonly options: EstimateOptions;
 }
 
+/** The cost with the dearest of the models that may answer; null if one of them has no price. */
+function costOfEstimate(request: EstimatedRequest, prices: PriceBook, counted: Counted): number | null {
+  let dearest = 0;
+  for (const model of modelsOf(request)) {
+    const price = priceOf(prices, model);
+    const cost = price === null ? null : costWith(price, request, counted);
+    if (cost === null) return null;
+    dearest = Math.max(dearest, cost);
+  }
+  return dearest;
+}
+
+/** The one asked for, the alternatives, and those that Anthropic's `fallbacks` name. */
+function modelsOf({ model, alternatives = [], settings }: EstimatedRequest): readonly string[] {
+  const fallbacks = Object.values(settings?.providerOptions ?? {}).flatMap(({ fallbacks: named }) => named ?? []);
+  const names = fallbacks.map((each) =>
+    typeof each === 'object' ? (each as { model?: unknown } | null)?.model : each,
+  );
+  return [model, ...alternatives, ...names.map((name) => `${model.split(':', 1)[0]}:${String(name)}`)];
+}
+
 /**
- * Input at the dearer of its rate and that of a cache write, since the provider decides which it is. A dearer tier counts in full, a cheaper
- * one as the standard one, since the provider may serve by that.
+ * Input at the dearer of its rate and that of a cache write, since the provider decides which it is; the same for a long prompt, which the
+ * provider may count as a shorter one. A dearer tier counts in full, a cheaper one as the standard one, since the provider may serve by that.
  */
-function costOfEstimate(
-  request: EstimatedRequest,
+function costWith(
   price: ModelPrice,
+  request: EstimatedRequest,
   { inputTokens, outputTokens, options }: Counted,
 ): number | null {
   const isLong = price.longContext !== undefined && inputTokens > price.longContext.abovePromptTokens;
-  const rates = isLong && price.longContext !== undefined ? price.longContext.rates : price.rates;
-  const inputRate = Math.max(rates.input, rates.cacheWrite ?? 0, keepsOneHour(request) ? (rates.cacheWrite1h ?? 0) : 0);
-  const fees = feesOfTools(request, price, options.providerToolCalls ?? defaultToolCalls);
+  const rates = [price.rates, ...(isLong && price.longContext !== undefined ? [price.longContext.rates] : [])];
+  const inputRates = rates.map((each) => inputRate(each, asksForOneHour(request)));
+  const fees = feesOfTools(request, price, options);
   const percent = percentOfTier(price, request.serviceTier ?? serviceTierAmong(request.settings?.providerOptions));
-  if (fees === null || percent === null) return null;
-  const micros = BigInt(inputTokens) * BigInt(inputRate) + BigInt(outputTokens) * BigInt(rates.output);
+  if (fees === null || percent === null || inputRates.includes(null)) return null;
+  const input = BigInt(inputTokens) * BigInt(Math.max(...inputRates.map(Number)));
+  const micros = input + BigInt(outputTokens) * BigInt(Math.max(...rates.map(({ output }) => output)));
   const atTier = micros * BigInt(Math.max(100, percent));
   return checked(Number((atTier + 99_999_999n) / 100_000_000n) + fees, request);
 }
 
-/** Fees of the tools that the provider runs, at the most calls allowed; null if one has no known fee. */
-function feesOfTools({ tools }: EstimatedRequest, price: ModelPrice, defaultCalls: number): number | null {
-  let fees = 0;
-  for (const tool of tools ?? []) {
-    if (tool.type !== 'provider') continue;
-    const fee = feeOf(price, tool.name);
-    if (fee === null) return null;
-    const stated = tool.args.maxUses ?? tool.args.max_uses;
-    fees += fee * (isCount(stated) ? stated : defaultCalls);
-  }
-  return fees;
-}
-
-function keepsOneHour({ prompt }: EstimatedRequest): boolean {
-  return prompt.some(
-    (message) => message.providerOptions !== undefined && JSON.stringify(message.providerOptions).includes('"1h"'),
-  );
+/** Null where the cache's writes are billed and that of an hour has no known price. */
+function inputRate({ input, cacheWrite, cacheWrite1h }: Rates, forOneHour: boolean): number | null {
+  if (forOneHour && cacheWrite !== undefined && cacheWrite1h === undefined) return null;
+  return Math.max(input, cacheWrite ?? 0, forOneHour ? (cacheWrite1h ?? 0) : 0);
 }
 
 function checked(amount: number, { model }: EstimatedRequest): number {

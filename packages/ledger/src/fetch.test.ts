@@ -133,6 +133,38 @@ it('case L31: holds a request that continues an answer with what that answer too
   expect(await estimateOf({ previous_response_id: 'of another process' })).toBeLessThan(bare + 100);
 });
 
+it('case L31: holds a request of a conversation with what its last answer took', async () => {
+  const usage = { input_tokens: 5_000, output_tokens: 20, total_tokens: 5_020, input_tokens_details: {} };
+  const answers = async () => Response.json({ id: 'resp_1', model: 'any', usage });
+  const capped = cappedFetch(ledger, { account: 'app', fetch: answers });
+  const body = JSON.stringify({ model: 'any', input: 'And?', max_output_tokens: 300, conversation: { id: 'conv_1' } });
+  const heldBy = async () => {
+    const before = (await ledger.exportEntries('app')).length;
+    await capped('https://x.test/v1/responses', { method: 'POST', body });
+    const line = (await ledger.exportEntries('app', before))[0];
+    return (await ledger.readRequest(line?.request ?? ''))?.estimate.tokens ?? 0;
+  };
+  const first = await heldBy();
+  expect(await heldBy()).toBeGreaterThanOrEqual(first + 5_020);
+});
+
+it.each(['generateContent', 'streamGenerateContent'])("settles Google's %s from its answer", async (method) => {
+  const usageMetadata = { promptTokenCount: 30, candidatesTokenCount: 12, thoughtsTokenCount: 8, totalTokenCount: 50 };
+  const last = { candidates: [{ finishReason: 'STOP' }], usageMetadata, modelVersion: 'gemini-x', responseId: 'r' };
+  const events = [{ candidates: [{ content: {} }], usageMetadata: { promptTokenCount: 30 } }, last];
+  const stream = new Response(events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join(''), {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+  const capped = cappedFetch(ledger, {
+    account: 'app',
+    fetch: async () => (method === 'generateContent' ? Response.json(last) : stream),
+  });
+  const body = JSON.stringify({ contents: [{ parts: [{ text: 'Hi' }] }], generationConfig: { maxOutputTokens: 90 } });
+  await (await capped(`https://x.test/v1beta/models/gemini-x:${method}`, { method: 'POST', body })).text();
+  const { usage } = await ledger.snapshotAccount('app');
+  expect(usage).toMatchObject({ requests: 1, tokens: 50, open: 0, unknown: 0, unmeasured: 0 });
+});
+
 it('sends nothing whose output has no length that is a number, or several answers without one', async () => {
   const capped = cappedFetch(ledger, { account: 'app' });
   const [url, init] = post('chat/completions', false);

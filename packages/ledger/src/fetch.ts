@@ -3,7 +3,7 @@ import { LedgerError } from './errors.js';
 import { Guard, type GuardedRequest, type GuardOptions } from './guard.js';
 import type { Ledger } from './ledger.js';
 import { RawAnswerReader } from './raw-answer.js';
-import { continuedAnswer, dialectOf, estimatedRequestOf } from './raw-request.js';
+import { continuedAnswer, conversationOf, dialectOf, estimatedRequestOf } from './raw-request.js';
 import type { ReleaseProof } from './settle.js';
 import { StoredContexts } from './stored-contexts.js';
 
@@ -12,7 +12,7 @@ export { type GuardOptions, refusalReasonOf } from './guard.js';
 export interface CappedFetchOptions extends GuardOptions {
   /** What sends the requests. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch;
-  /** The provider's name in the price book. @default 'anthropic' for `/messages`, 'openai' for `/chat/completions` and `/responses` */
+  /** The provider's name in the price book. @default 'anthropic' for `/messages`, 'openai' for `/chat/completions` and `/responses`, 'google' for `:generateContent` */
   readonly provider?: string;
   /** Lets other requests that are not GET through without a hold (uploads, for example). @default none: they are refused */
   readonly allowOther?: (url: URL) => boolean;
@@ -24,9 +24,10 @@ const refusingStatuses = [400, 401, 403, 404, 413, 422, 429, 529];
 const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
 /**
- * A `fetch` for clients of OpenAI- and Anthropic-shaped APIs: each request to a model is admitted by the ledger before it leaves and settled
+ * A `fetch` for clients of OpenAI-, Anthropic- and Google-shaped APIs: each request to a model is admitted by the ledger before it leaves and settled
  * from its answer, streams included. No byte of the answer is changed. Turn the client's own retries off, or each is a request of its own.
- * A request that continues an answer by its id is held with what that answer took, if it came through this same fetch.
+ * A request that continues an answer by its id is held with what that answer took, if it came through this same fetch;
+ * one that goes on with a conversation, with what its last answer took.
  * For usage in OpenAI's chat streams ask with `stream_options: { include_usage: true }`; without it the hold stays charged as unmeasured.
  * @throws (from the fetch) LedgerError `refused`, `ledger_unavailable`, `invalid_input`; then nothing was sent
  */
@@ -42,19 +43,20 @@ export function cappedFetch(ledger: Ledger, options: CappedFetchOptions): typeof
       return send(outgoing);
     if (dialect === undefined) throw unknownRequest(url);
     const body = parse(await outgoing.clone().text());
-    const storedContextTokens = contexts.tokensOf(continuedAnswer(body));
+    const conversation = conversationOf(body);
+    const storedContextTokens = contexts.tokensOf(continuedAnswer(body) ?? conversation);
     const request = guard.prepare({
       ...readRequest(body, options.provider ?? dialect, url),
       ...(storedContextTokens === undefined ? {} : { storedContextTokens }),
     });
     outgoing.signal.throwIfAborted();
     await guard.hold(request);
-    return new Exchange({ guard, request, contexts }).send(send, outgoing);
+    return new Exchange({ guard, request, contexts, conversation }).send(send, outgoing);
   };
 }
 
 function readRequest(body: unknown, provider: string, url: URL): NonNullable<ReturnType<typeof estimatedRequestOf>> {
-  const request = estimatedRequestOf(body, provider);
+  const request = estimatedRequestOf(body, { provider, path: url.pathname });
   if (request === undefined)
     throw new LedgerError(
       'invalid_input',
@@ -80,15 +82,24 @@ function unknownRequest(url: URL): LedgerError {
   );
 }
 
+interface ExchangeParts {
+  readonly guard: Guard;
+  readonly request: GuardedRequest;
+  readonly contexts: StoredContexts;
+  readonly conversation: string | undefined;
+}
+
 /** One held request and its answer. Settled exactly once, whatever the caller does with the body. */
 class Exchange {
   readonly #guard: Guard;
   readonly #request: GuardedRequest;
   readonly #contexts: StoredContexts;
+  readonly #conversation: string | undefined;
   readonly #reader = new RawAnswerReader();
   #isSettled = false;
 
-  constructor({ guard, request, contexts }: { guard: Guard; request: GuardedRequest; contexts: StoredContexts }) {
+  constructor({ guard, request, contexts, conversation }: ExchangeParts) {
+    this.#conversation = conversation;
     this.#guard = guard;
     this.#request = request;
     this.#contexts = contexts;
@@ -163,7 +174,8 @@ class Exchange {
   /** A stream that ended without its stop event is not complete. */
   async #ended(): Promise<void> {
     const { complete, usage, model, id } = this.#reader.end();
-    if (id !== undefined && usage !== null) this.#contexts.keep(id, usage.totalTokens);
+    for (const kept of [id, this.#conversation])
+      if (kept !== undefined && usage !== null) this.#contexts.keep(kept, usage.totalTokens);
     if (!complete) return this.#failed(null, usage);
     if (this.#isSettled) return;
     this.#isSettled = true;

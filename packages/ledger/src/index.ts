@@ -30,7 +30,7 @@ export { createEstimator, type EstimateReport, estimateReport, type Estimator } 
 export { type FailureResult, recordFailure, recordSuccess } from './failures.js';
 export { createLedger, Ledger, type LedgerOptions, type WaitOptions } from './ledger.js';
 export { type LimitSource, type NumericLimit, numericLimits, parseLimits } from './limits.js';
-export type { PartRules } from './message-tokens.js';
+export type { PartRules } from './file-tokens.js';
 export {
   type ModelPrice,
   nearestModel,

@@ -1,4 +1,5 @@
 import { isCount } from './integers.js';
+import { textTokens, type TextTokenOptions } from './text-tokens.js';
 
 /** A model's answer when neither the request nor the price book says how long it may be. */
 const unknownOutputTokens = 16_384;
@@ -13,9 +14,17 @@ export interface OutputSettings {
 
 /**
  * The most tokens that an answer may have: the request's maximum, else the model's ceiling, and the budget for thinking, which adapters of
- * the AI SDK add to the maximum that they send, up to the ceiling.
+ * the AI SDK add to the maximum that they send, up to the ceiling; beside them a predicted answer, of which what was guessed wrong is billed too.
  */
-export function outputAllowance(settings: OutputSettings | undefined, ceiling: number | undefined): number {
+export function outputAllowance(
+  settings: OutputSettings | undefined,
+  ceiling: number | undefined,
+  rules: TextTokenOptions = {},
+): number {
+  return answerAllowance(settings, ceiling) + predictedTokens(settings?.providerOptions, rules);
+}
+
+function answerAllowance(settings: OutputSettings | undefined, ceiling: number | undefined): number {
   const thinking = thinkingBudget(settings?.providerOptions);
   const most = settings?.maxOutputTokens;
   if (most === undefined) return ceiling ?? unknownOutputTokens + thinking;
@@ -33,6 +42,15 @@ function thinkingBudget(providerOptions: unknown): number {
     }
   }
   return budget;
+}
+
+/** `{ openai: { prediction: { type: 'content', content } } }`. */
+function predictedTokens(providerOptions: unknown, rules: TextTokenOptions): number {
+  const predictions = valuesOf(providerOptions).map((options) => (options as { prediction?: unknown }).prediction);
+  return predictions.reduce(
+    (sum: number, each) => sum + (each == null ? 0 : textTokens(JSON.stringify(each), rules)),
+    0,
+  );
 }
 
 function valuesOf(value: unknown): readonly object[] {

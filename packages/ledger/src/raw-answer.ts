@@ -57,10 +57,18 @@ export class RawAnswerReader {
     const inner = fieldsOf(event.message) ?? fieldsOf(event.response) ?? event;
     const usage = rawUsageObject(event);
     if (usage !== undefined) this.#usage = mergeRawUsage(this.#usage, usage);
-    if (typeof inner.model === 'string') this.#model = inner.model;
-    if (typeof inner.id === 'string') this.#id = inner.id;
-    if (endTypes.has(event.type)) this.#complete = true;
+    const model = inner.model ?? inner.modelVersion;
+    const id = inner.id ?? inner.responseId;
+    if (typeof model === 'string') this.#model = model;
+    if (typeof id === 'string') this.#id = id;
+    if (endTypes.has(event.type) || isGooglesLast(event)) this.#complete = true;
   }
+}
+
+/** Google's last event has no name: each of its candidates tells why it ended. */
+function isGooglesLast({ candidates, usageMetadata }: Fields): boolean {
+  const ended = Array.isArray(candidates) && candidates.every((each) => fieldsOf(each)?.finishReason !== undefined);
+  return ended && usageMetadata !== undefined;
 }
 
 function parseFields(text: string): Fields | undefined {

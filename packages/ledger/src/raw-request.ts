@@ -1,44 +1,62 @@
-/** What a raw OpenAI- or Anthropic-shaped request asks for, as far as an estimate needs it. */
-import { type PromptMessage, serviceTierOf, type ToolDefinition } from '@stint/provider-hooks';
+/** What a raw request of a provider's own shape asks for, as far as an estimate needs it. */
+import { type PromptMessage, serviceTierIn, type ToolDefinition } from '@stint/provider-hooks';
 import { LedgerError } from './errors.js';
 import type { EstimatedRequest } from './estimate.js';
 import { isCount } from './integers.js';
+import { type Fields, fieldsIn, fieldsOf, mediaOf, type RawMedia } from './raw-media.js';
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Dialect = 'anthropic' | 'google' | 'openai';
 
-export type Dialect = 'anthropic' | 'openai';
+const googlePath = /\/models\/([^/]+):(?:streamG|g)enerateContent$/u;
 
 /** The dialect of an address; undefined for one that is no request to a model. */
 export function dialectOf(path: string): Dialect | undefined {
   if (path.endsWith('/messages')) return 'anthropic';
   if (path.endsWith('/chat/completions') || path.endsWith('/responses')) return 'openai';
-  return undefined;
+  return googlePath.test(path) ? 'google' : undefined;
+}
+
+/** Where a request went to, and to whom. */
+export interface RawTarget {
+  /** The provider's name in the price book. */
+  readonly provider: string;
+  /** Google names the model there. @default '' */
+  readonly path?: string;
 }
 
 /**
  * Reads a body. Undefined if it names no model: such a request cannot be estimated.
  * @throws LedgerError `invalid_input` for a maximum of the output that is no count
  */
-export function estimatedRequestOf(body: unknown, provider: string): EstimatedRequest | undefined {
+export function estimatedRequestOf(body: unknown, { provider, path = '' }: RawTarget): EstimatedRequest | undefined {
   const fields = fieldsOf(body);
-  if (typeof fields?.model !== 'string') return undefined;
+  const model = googlePath.exec(path)?.[1] ?? fields?.model;
+  if (fields === undefined || typeof model !== 'string') return undefined;
   const maxOutputTokens = outputOf(fields);
-  const serviceTier = serviceTierOf(fields.service_tier);
+  const serviceTier = serviceTierIn(fields);
   return {
-    model: `${provider}:${fields.model}`,
-    prompt: [messageOf([fields.system, fields.instructions, fields.messages, fields.input, functionsOf(fields)])],
-    tools: providerTools(fields.tools),
-    settings: maxOutputTokens === undefined ? {} : { maxOutputTokens },
+    model: `${provider}:${model}`,
+    alternatives: alternativesOf(fields).map((name) => `${provider}:${name}`),
+    prompt: [messageOf(fields)],
+    tools: toolsOf(fields),
+    settings: {
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...(fields.prediction === undefined
+        ? {}
+        : { providerOptions: { raw: { prediction: fields.prediction as never } } }),
+    },
     ...(serviceTier === undefined ? {} : { serviceTier }),
   };
 }
 
-const outputMaxima = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
+const outputMaxima = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'] as const;
+const answerCounts = ['n', 'best_of', 'candidateCount'] as const;
 
 /** The largest of the maxima that are given, for each of the answers. */
-function outputOf(fields: Fields): number | undefined {
+function outputOf(body: Fields): number | undefined {
+  const fields = { ...fieldsOf(body.generationConfig), ...body };
   const given = outputMaxima.map((name) => countOf(fields, name)).filter((most) => most !== undefined);
-  const answers = Math.max(1, countOf(fields, 'n') ?? 1);
+  const answers = Math.max(1, ...answerCounts.map((name) => countOf(fields, name) ?? 1));
   if (given.length > 0) return Math.max(...given) * answers;
   if (answers === 1) return undefined;
   throw new LedgerError(
@@ -58,69 +76,83 @@ function countOf(fields: Fields, name: string): number | undefined {
   );
 }
 
+/** Models that may answer in the place of the one asked for: Anthropic's `fallbacks`, OpenRouter's `models`. */
+function alternativesOf({ fallbacks, models }: Fields): readonly string[] {
+  const named = [fallbacks, models].flat().map((each) => fieldsOf(each)?.model ?? each);
+  return named.filter((name) => typeof name === 'string');
+}
+
 /** The answer that a request continues: its context is kept at the provider. */
 export function continuedAnswer(body: unknown): string | undefined {
-  const id = fieldsOf(body)?.previous_response_id;
-  return typeof id === 'string' ? id : undefined;
+  return textOf(fieldsOf(body)?.previous_response_id);
 }
 
-/** One message with all that the request carries: its text, and its images and files beside, which are not counted by their bytes. */
-function messageOf(carried: readonly unknown[]): PromptMessage {
-  const files: { type: 'file'; mediaType: string; data: string }[] = [];
-  const text = JSON.stringify(carried, (_key, value: unknown) => {
-    const mediaType = mediaTypeOf(value);
-    if (mediaType === undefined) return value;
-    files.push({ type: 'file', mediaType, data: dataOf(value) });
-    return undefined;
+/** The conversation that a request goes on with: all that was said in it is kept at the provider. */
+export function conversationOf(body: unknown): string | undefined {
+  const conversation = fieldsOf(body)?.conversation;
+  return textOf(fieldsOf(conversation)?.id ?? conversation);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** One message with all that the body carries as its text, but for the bytes of images and files, which stand beside it. */
+function messageOf(body: Fields): PromptMessage {
+  const media = mediaOf(body);
+  const members = new Map<unknown, string>();
+  for (const { bytes } of media) if (bytes !== undefined) members.set(bytes.holder, bytes.member);
+  let keepsOneHour = false;
+  const text = JSON.stringify(body, function (this: unknown, key, value: unknown) {
+    if (key === 'cache_control' && fieldsOf(value)?.ttl === '1h') keepsOneHour = true;
+    return members.get(this) === key ? '' : value;
   });
-  return { role: 'user', content: [{ type: 'text', text }, ...files] };
+  const providerOptions = keepsOneHour ? { providerOptions: { raw: { cacheControl: { ttl: '1h' } } } } : {};
+  return { role: 'user', content: [{ type: 'text', text }, ...media.map(filePartOf)], ...providerOptions };
 }
 
-const imageTypes = ['image', 'image_url', 'input_image'];
-const fileTypes = ['document', 'file', 'input_file', 'input_audio'];
-
-function mediaTypeOf(value: unknown): string | undefined {
-  const type = fieldsOf(value)?.type;
-  if (typeof type !== 'string') return undefined;
-  if (imageTypes.includes(type)) return 'image/any';
-  return fileTypes.includes(type) ? 'application/any' : undefined;
+function filePartOf({ mediaType, bytes }: RawMedia): { type: 'file'; mediaType: string; data: string | URL } {
+  const data = bytes === undefined ? new URL('at:provider') : String(bytes.holder[bytes.member]);
+  return { type: 'file', mediaType, data };
 }
 
-/** The longest text inside a file part: its data, if it carries any. */
-function dataOf(part: unknown): string {
-  let longest = '';
-  JSON.stringify(part, (_key, value: unknown) => {
-    if (typeof value === 'string' && value.length > longest.length) longest = value;
-    return value;
-  });
-  return longest;
+/**
+ * All tools, by name: what they are told of is in the text of the body already. Those that the provider runs are listed too where they are
+ * asked for beside the tools: OpenAI's `web_search_options`, OpenRouter's `plugins`.
+ */
+function toolsOf({
+  tools,
+  web_search_options: search,
+  plugins,
+  max_tool_calls: mostCalls,
+}: Fields): readonly ToolDefinition[] {
+  const listed = fieldsIn(tools).flatMap((tool) => toolOf(tool, mostCalls));
+  const beside = [
+    ...(search === undefined ? [] : ['web_search']),
+    ...fieldsIn(plugins).map(({ id }) => textOf(id) ?? 'plugin'),
+  ];
+  return [...listed, ...beside.map((name) => providerTool(name, name, mostCalls))];
 }
 
-/** Tools that the caller runs: their descriptions are part of the prompt. */
-function functionsOf({ tools }: Fields): readonly unknown[] {
-  return Array.isArray(tools) ? tools.filter((tool) => !isProviderTool(tool)) : [];
+function toolOf(tool: Fields, mostCalls: unknown): readonly ToolDefinition[] {
+  const { type, name, max_uses: mostUses = mostCalls, input_schema: schema } = tool;
+  if (type === undefined && name === undefined) return googleTools(tool);
+  const isFunction = typeof type !== 'string' || type === 'function' || type === 'custom' || schema !== undefined;
+  if (isFunction) return [functionTool(textOf(name) ?? '')];
+  return [providerTool(type, textOf(name) ?? type, mostUses)];
 }
 
-function providerTools(tools: unknown): readonly ToolDefinition[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.filter(isProviderTool).map((tool) => {
-    const { type, name, max_uses } = tool as { type: string; name?: unknown; max_uses?: unknown };
-    const id: `${string}.${string}` = `raw.${type}`;
-    return {
-      type: 'provider',
-      id,
-      name: typeof name === 'string' ? name : type,
-      args: isCount(max_uses) ? { maxUses: max_uses } : {},
-    };
-  });
+/** Google: `{ functionDeclarations: [...] }`, and a member for each tool that it runs itself, as `{ googleSearch: {} }`. */
+function googleTools(tool: Fields): readonly ToolDefinition[] {
+  return Object.keys(tool).map((name) =>
+    /^function_?declarations$/iu.test(name) ? functionTool(name) : providerTool(name, name, undefined),
+  );
 }
 
-function isProviderTool(tool: unknown): boolean {
-  const fields = fieldsOf(tool);
-  const type = fields?.type;
-  return typeof type === 'string' && type !== 'function' && type !== 'custom' && fields?.input_schema === undefined;
+function functionTool(name: string): ToolDefinition {
+  return { type: 'function', name, inputSchema: {} };
 }
 
-function fieldsOf(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+function providerTool(type: string, name: string, mostUses: unknown): ToolDefinition {
+  return { type: 'provider', id: `raw.${type}`, name, args: isCount(mostUses) ? { maxUses: mostUses } : {} };
 }
