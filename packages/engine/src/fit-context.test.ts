@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '@stint/provider-hooks';
 import { expect, test } from 'vitest';
 import { checkValid, finish, httpError, lines, registryOf, scriptedModel } from './scripted-model.test.helper.js';
-import type { CompactRequest } from './types.js';
+import type { Compaction, CompactRequest, EngineOptions } from './types.js';
 
 const countTokens = (message: { content: unknown }): number => JSON.stringify(message.content).length;
 
@@ -135,4 +135,47 @@ test('system text and tools count for what has to fit, and are named when they l
   expect(end).toMatchObject({ reason: 'failed', error: { code: 'context_exceeded' } });
   expect(end.error?.message).toMatch(/0 fit beside the system text, the tools and the answer/);
   expect(requests).toHaveLength(before);
+});
+
+/** A run whose first answer calls for something long, so that the second request has to be cut down. */
+function overflowing(options: Partial<EngineOptions>) {
+  const { model, requests } = scriptedModel((index) =>
+    index === 0 ? { text: 'let me', calls: [{ tool: 'read' }] } : { text: 'done' },
+  );
+  const tools = registryOf({ read: { readOnly: true, execute: () => 'z'.repeat(1_500) } });
+  return { requests, run: finish({ model, tools, contextTokens: 900, countTokens, ...options }) };
+}
+
+test('what was typed and never answered is in no summary, whatever a compaction asks to keep', async () => {
+  for (const keep of [0, 1, 2]) {
+    let asked = 0;
+    const drainInput = async () => ((asked += 1) === 2 ? [{ id: 'typed', message: 'in French, please' }] : []);
+    const compact = async () => ({ summary: 'what was before', keep });
+    const { run, requests } = overflowing({ drainInput, compact });
+    expect((await run).end.reason).toBe(keep < 2 ? 'completed' : 'failed');
+    if (keep < 2)
+      expect(lines(requests[1]?.prompt ?? [])).toEqual(['user: what was before', 'user: in French, please']);
+  }
+});
+
+test('a prompt that was never answered stays in the first request', async () => {
+  const { model, requests } = scriptedModel(() => ({ text: 'x' }));
+  const compact = async () => ({ summary: 'short', keep: 0 });
+  const { end } = await finish({ model, entries: long, contextTokens: 200, countTokens, compact });
+  expect(end.reason).toBe('completed');
+  expect(lines(requests[0]?.prompt ?? [])).toEqual(['user: short', 'user: go']);
+});
+
+test('a summary that says nothing is refused by name, and no number to keep is none', async () => {
+  for (const summary of ['', '  \n', undefined]) {
+    const { run, requests } = overflowing({ compact: async () => ({ summary, keep: 0 }) as Compaction });
+    expect((await run).end.error).toMatchObject({ code: 'hook_failed' });
+    expect((await run).end.error?.message).toMatch(/^compact failed: its summary is blank/);
+    expect(requests).toHaveLength(1);
+  }
+  for (const keep of [undefined, Number.NaN, -1]) {
+    const { run, requests } = overflowing({ compact: async () => ({ summary: 'short', keep }) as Compaction });
+    expect((await run).end.reason).toBe('completed');
+    expect(lines(requests[1]?.prompt ?? [])).toEqual(['user: short']);
+  }
 });

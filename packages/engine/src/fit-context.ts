@@ -2,6 +2,7 @@ import type { HistoryEntry } from '@stint/provider-hooks';
 import type { ToolDescription } from '@stint/tools';
 import { EngineError, isEngineError } from './errors.js';
 import { roughTokens } from './history.js';
+import { hookError } from './run-stop.js';
 import type { RunState } from './run-state.js';
 import type { Compaction, CompactRequest } from './types.js';
 
@@ -53,12 +54,13 @@ export async function compact(run: RunState, roomTokens: number): Promise<boolea
   const request = { entries, inputTokens, contextTokens: roomTokens, budget: run.budget };
   const compaction = await askCompact(run, request);
   if (compaction === null) return false;
+  const { summary, keep } = checked(compaction);
   run.noteCount += 1;
   history.add({
     key: `compaction:${run.turnNumber}:${run.noteCount}`,
     kind: 'compaction',
-    message: { role: 'user', content: [{ type: 'text', text: compaction.summary }] },
-    keep: keepWhole(history.entries, compaction.keep),
+    message: { role: 'user', content: [{ type: 'text', text: summary }] },
+    keep: keepWhole(run, keep),
   });
   return true;
 }
@@ -80,11 +82,31 @@ async function askCompact(run: RunState, request: CompactRequest): Promise<Compa
   }
 }
 
-/** How many entries to keep so that no result is kept without its call: the whole of an answer's batch, or none of it. */
-function keepWhole(entries: readonly HistoryEntry[], wanted: number): number {
-  let keep = Math.min(Math.max(0, Math.trunc(wanted)), entries.length);
-  while (keep > 0 && keep < entries.length && entries[entries.length - keep]?.kind === 'tool-result') keep += 1;
-  return keep;
+/** What was answered, or the error that names what is wrong with it: a summary that says nothing would lose what it stands for. */
+function checked({ summary, keep }: Compaction): Required<Compaction> {
+  if (typeof summary !== 'string' || summary.trim() === '')
+    throw hookError('compact', new TypeError('its summary is blank; answer null to give up.'));
+  return { summary, keep: Number.isFinite(keep) ? Math.max(0, Math.trunc(keep)) : 0 };
+}
+
+/**
+ * How many entries to keep, at least as many as wanted: what no answer has taken up yet (a prompt, what was typed since), an
+ * answer that is being continued, and no result without its call.
+ */
+function keepWhole(run: RunState, wanted: number): number {
+  const { entries } = run.history;
+  let from = Math.min(Math.max(0, entries.length - wanted), firstUnanswered(run));
+  while (from > 0 && entries[from]?.kind === 'tool-result') from -= 1;
+  return entries.length - from;
+}
+
+/** Place of the first entry that the next answer is to take up; the number of entries if there is none. */
+function firstUnanswered({ history: { entries }, boundInputs }: RunState): number {
+  const answeredTo = entries.findLastIndex(({ kind }) => kind === 'response');
+  const isOpen = ({ kind, inputId }: HistoryEntry, index: number): boolean =>
+    kind === 'input' && (index > answeredTo || (inputId !== undefined && boundInputs.includes(inputId)));
+  const first = entries.findIndex(isOpen);
+  return first === -1 ? entries.length : first;
 }
 
 function refuse(tokens: number, roomTokens: number, useless: number): never {

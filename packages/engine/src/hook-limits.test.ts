@@ -42,19 +42,23 @@ test.each(names)(
 /** What stores something is left its limit after an abort, or a few seconds; all others are left at once. */
 const storing = new Set(['operationStart', 'operationEnd', 'appendEntries']);
 
-test.each(names)('case E05, case E07: %s that hangs hears the abort', async (name) => {
-  const controller = new AbortController();
-  const hang = (): Promise<never> => {
-    setImmediate(() => controller.abort(new Error('stop')));
-    return never();
-  };
-  const hookTimeoutMs = storing.has(name) ? 200 : 600_000;
-  const limits = { hookTimeoutMs, compactTimeoutMs: 600_000, maxTurns: name === 'appendEntries' ? 1 : 5 };
-  const { end } = await runWith({ ...functions[name]?.(hang), limits, signal: controller.signal });
-  // The run was over when it came to store the rest: then the reason that it had stands.
-  if (name === 'appendEntries') expect(end.reason).toBe('paused');
-  else expect(end).toMatchObject({ reason: 'aborted', error: { code: 'aborted', cause: { message: 'stop' } } });
-});
+test.each(names)(
+  'case E05, case E07: %s that hangs hears the abort',
+  async (name) => {
+    const controller = new AbortController();
+    const hang = (): Promise<never> => {
+      setImmediate(() => controller.abort(new Error('stop')));
+      return never();
+    };
+    const hookTimeoutMs = storing.has(name) ? 200 : 600_000;
+    const limits = { hookTimeoutMs, compactTimeoutMs: 600_000, maxTurns: name === 'appendEntries' ? 1 : 5 };
+    const { end } = await runWith({ ...functions[name]?.(hang), limits, signal: controller.signal });
+    // The run was over when it came to store the rest: then the reason that it had stands.
+    if (name === 'appendEntries') expect(end.reason).toBe('paused');
+    else expect(end).toMatchObject({ reason: 'aborted', error: { code: 'aborted', cause: { message: 'stop' } } });
+  },
+  4_000,
+); // shorter than what a function that stores is left
 
 test('case E05: a call whose operation does not begin in time is not run, and a late begin is ended as without effect', async () => {
   let ran = 0;

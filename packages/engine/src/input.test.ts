@@ -87,28 +87,37 @@ test('a drain that throws ends the run by name, before a request', async () => {
 
 test('1 000 seeded runs: each input reaches the model exactly once, in order, never between a call and its result', async () => {
   const firstSeed = Math.floor(Math.random() * 1e9);
+  let compactions = 0;
   for (let seed = firstSeed; seed < firstSeed + 1000; seed += 1) {
-    await runWithArrivals(seed).catch((error: unknown) => {
-      throw new Error(`seed ${seed}`, { cause: error });
+    compactions += await runWithArrivals(seed).catch((error: unknown) => {
+      throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
     });
   }
+  expect(compactions).toBeGreaterThan(50);
 });
 
-/** A run of a few turns with calls and failures, in which inputs arrive at random moments. */
-async function runWithArrivals(seed: number): Promise<void> {
+/**
+ * A run of a few turns with calls and failures, in which inputs arrive at random moments; every other one in a context so
+ * small that its history is cut. Answers how often it was.
+ */
+async function runWithArrivals(seed: number): Promise<number> {
   const random = randomOf(seed);
   const box = new PendingBox();
   const maybeSay = (): void => {
     while (random() < 0.25 && box.count < 8) box.say(`said ${box.count}`);
   };
   const turns = 1 + Math.floor(random() * 4);
+  const isSmall = random() < 0.5;
+  let compactions = 0;
   let answered = 0;
+  const answeredAt: number[] = [];
   const { model, requests } = scriptedModel(
-    () => {
+    (index) => {
       maybeSay();
       if (random() < 0.2) return { error: httpError(random() < 0.5 ? 500 : 429) };
       if (random() < 0.1) return { text: 'half ', error: new Error('socket'), afterText: true };
       answered += 1;
+      answeredAt.push(index);
       return answered < turns
         ? {
             calls: Array.from({ length: 1 + Math.floor(random() * 3) }, () => ({
@@ -124,7 +133,7 @@ async function runWithArrivals(seed: number): Promise<void> {
     maybeSay();
     await Promise.resolve();
     maybeSay();
-    return String(random());
+    return String(random()).repeat(isSmall ? 30 : 1);
   };
   const tools = registryOf({
     read: { readOnly: true, concurrencySafe: true, execute: busy },
@@ -137,12 +146,29 @@ async function runWithArrivals(seed: number): Promise<void> {
     closePendingInput: box.close,
     retry: { maxTries: 20, baseDelayMs: 0, maxDelayMs: 0 },
     ports: { sleep: async () => maybeSay(), random },
+    ...(isSmall && { contextTokens: 900 }),
+    compact: async () => {
+      maybeSay();
+      compactions += 1;
+      return { summary: 'what was before', keep: compactions % 2 === 0 ? 0 : Math.floor(random() * 4) };
+    },
   });
-  expect(end.reason).toBe('completed');
-  const shown = lines(end.entries.map((entry) => entry.message)).filter((line) => line.startsWith('user: said'));
-  expect(shown).toEqual(Array.from({ length: box.count }, (_, index) => `user: said ${index}`));
+  expect(end).toMatchObject({ reason: 'completed' });
+  const said = Array.from({ length: box.count }, (_, index) => `user: said ${index}`);
+  const prompts = requests.map(({ prompt }) => lines(prompt));
+  // Each in the prompt of an answered request; in order, and never twice in one.
+  expect(new Set(answeredAt.flatMap((index) => saidIn(prompts[index] ?? [])))).toEqual(new Set(['user: go', ...said]));
+  for (const prompt of prompts)
+    expect(saidIn(prompt)).toEqual(['user: go', ...said].filter((line) => prompt.includes(line)));
+  if (compactions === 0)
+    expect(saidIn(lines(end.entries.map((entry) => entry.message)))).toEqual(['user: go', ...said]);
   expect(box.undone).toEqual([]);
-  for (const request of requests) expectWholeBatches(lines(request.prompt));
+  for (const prompt of prompts) expectWholeBatches(prompt);
+  return compactions;
+}
+
+function saidIn(prompt: readonly string[]): readonly string[] {
+  return prompt.filter((line) => line === 'user: go' || line.startsWith('user: said'));
 }
 
 /** In a prompt, the line after a call is a call or a result until all results are there. */

@@ -78,7 +78,9 @@ export interface CompactRequest {
 
 /** A shorter history: a summary of what came before, followed by the last `keep` entries. */
 export interface Compaction {
+  /** Not blank: null instead of a compaction gives up. */
   readonly summary: string;
+  /** More is kept where needed: what no answer has taken up yet, and no result without its call. What is no number is 0. */
   readonly keep: number;
 }
 
