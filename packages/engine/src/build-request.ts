@@ -6,6 +6,7 @@ import {
   type ToolDefinition,
   wellFormed,
 } from '@stint/provider-hooks';
+import { continueNote } from './open-answer.js';
 import type { RunState } from './run-state.js';
 
 /** The next request, fixed: what a consumer of events does afterwards does not change it. */
@@ -32,9 +33,6 @@ export async function buildRequest(run: RunState, retryOf: string | null): Promi
 function endWithUser(run: RunState): void {
   if (run.history.messages.at(-1)?.role === 'assistant') run.addNote(continueNote);
 }
-
-export const continueNote =
-  'Your answer was interrupted. Continue exactly where it ended, without repeating anything and without remarks about the interruption.';
 
 /** The same frozen object in every request of a run. */
 function systemOf(run: RunState): readonly PromptMessage[] {

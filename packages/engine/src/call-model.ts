@@ -6,10 +6,11 @@ import {
   type ProviderError,
   type TurnResponse,
 } from '@stint/provider-hooks';
-import { askBudget, buildRequest, continueNote } from './build-request.js';
+import { askBudget, buildRequest } from './build-request.js';
 import { drainInput } from './drain-input.js';
 import { EngineError } from './errors.js';
 import { compact, fitContext } from './fit-context.js';
+import { continueNote, openText } from './open-answer.js';
 import { retryDelayMs } from './retry-delay.js';
 import { abortStop, hookError, RunStop } from './run-stop.js';
 import type { AnsweredTurn, RunState } from './run-state.js';
@@ -93,7 +94,7 @@ async function takeAnswer(run: RunState, turnId: string | null, response: TurnRe
   run.boundInputs = [];
   run.history.add(entry);
   run.history.markStored();
-  run.text += response.text;
+  run.text = openText(run.history.entries);
   run.addUsage(response.usage);
   const { finishReason } = response;
   const costMicros = costOf(run, response);
@@ -116,12 +117,12 @@ function costOf(run: RunState, response: TurnResponse): number | null {
 function keepPartialText(run: RunState, error: ProviderError): void {
   const text = error.facts?.partialText ?? '';
   if (text.trim() === '' || error.turnId === undefined || run.options.output) return;
-  run.text += text;
   run.history.add({
     key: `partial:${error.turnId}`,
     kind: 'partial',
     message: { role: 'assistant', content: [{ type: 'text', text }] },
   });
+  run.text = openText(run.history.entries);
 }
 
 function noteFailure(run: RunState, error: ProviderError): void {

@@ -3,22 +3,23 @@ import { EngineError } from './errors.js';
 import { HookLate } from './hook-waits.js';
 import { RunStop } from './run-stop.js';
 import type { AnsweredTurn, RunState } from './run-state.js';
-import { continueNote } from './build-request.js';
+import { continueNote } from './open-answer.js';
 import { callsOf } from './tool-calls.js';
 
 /** What follows a turn whose calls all have their results: another request (null), or how the run ends. */
 export async function decideNext(run: RunState, answer: AnsweredTurn, callCount: number): Promise<RunEndKind | null> {
   stopLoop(run);
-  if (run.options.control.takeEndRequest()) return (await closeInput(run)) ? 'ended_by_tool' : null;
+  if (run.options.control.takeEndRequest()) return (await closeInput(run)) ? 'ended_by_tool' : nextAnswer(run);
   if (answer.finishReason === 'length' && !hasWholeCall(answer)) return continueAnswer(run, callCount);
-  if (callCount > 0) {
-    run.text = '';
-    run.continuations = 0;
-    return null;
-  }
-  if (!(await acceptOutput(run, answer.text))) return null;
-  if (await closeInput(run)) return 'completed';
+  if (callCount > 0) return nextAnswer(run);
+  if (!(await acceptOutput(run, answer.text))) return nextAnswer(run);
+  return (await closeInput(run)) ? 'completed' : nextAnswer(run);
+}
+
+/** What comes next is an answer of its own, not more of the last one. */
+function nextAnswer(run: RunState): null {
   run.text = '';
+  run.continuations = 0;
   return null;
 }
 
@@ -74,7 +75,6 @@ async function acceptOutput(run: RunState, text: string): Promise<boolean> {
       );
     }
     run.corrections += 1;
-    run.text = '';
     run.addNote(`Your answer was refused: ${why}\nAnswer again, with JSON of the required shape and nothing else.`);
     return false;
   }

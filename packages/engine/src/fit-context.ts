@@ -2,6 +2,7 @@ import type { HistoryEntry } from '@stint/provider-hooks';
 import type { ToolDescription } from '@stint/tools';
 import { EngineError, isEngineError } from './errors.js';
 import { roughTokens } from './history.js';
+import { openAnswer } from './open-answer.js';
 import { hookError } from './run-stop.js';
 import type { RunState } from './run-state.js';
 import type { Compaction, CompactRequest } from './types.js';
@@ -100,12 +101,13 @@ function keepWhole(run: RunState, wanted: number): number {
   return entries.length - from;
 }
 
-/** Place of the first entry that the next answer is to take up; the number of entries if there is none. */
+/** Place of the first entry that the next answer is to take up or to continue; the number of entries if there is none. */
 function firstUnanswered({ history: { entries }, boundInputs }: RunState): number {
+  const [begun] = openAnswer(entries);
   const answeredTo = entries.findLastIndex(({ kind }) => kind === 'response');
   const isOpen = ({ kind, inputId }: HistoryEntry, index: number): boolean =>
     kind === 'input' && (index > answeredTo || (inputId !== undefined && boundInputs.includes(inputId)));
-  const first = entries.findIndex(isOpen);
+  const first = entries.findIndex((entry, index) => entry === begun || isOpen(entry, index));
   return first === -1 ? entries.length : first;
 }
 

@@ -1,4 +1,5 @@
 import type { HistoryEntry } from '@stint/provider-hooks';
+import { openAnswer, openText } from './open-answer.js';
 import { repairHistory } from './repair-history.js';
 import type { AnsweredTurn, RunState } from './run-state.js';
 import { callsOf, outcomeUnknown, resultEntry, resultKey } from './tool-calls.js';
@@ -27,10 +28,19 @@ function takeJournaled(
   }
   run.history.markStored();
   run.turnNumber = turnNumber;
+  takeOpenAnswer(run);
   if (!answer || !response || !isLast(answer, entries)) return null;
   for (const result of settledResults(run, answer, response.turnId, operations)) run.history.add(result);
-  run.text = textOf(answer);
   return { entry: answer, finishReason: response.finishReason, text: run.text };
+}
+
+/** What there is of an answer that was cut, and how often it was continued: the part that comes next belongs to it. */
+function takeOpenAnswer(run: RunState): void {
+  const { entries } = run.history;
+  // Results of its calls, as far as they are there, follow an answer that is to be acted on.
+  const shown = entries.slice(0, 1 + entries.findLastIndex(({ kind }) => kind !== 'tool-result'));
+  run.text = openText(shown);
+  run.continuations = openAnswer(shown).filter((part) => part.kind === 'response' && part !== shown.at(-1)).length;
 }
 
 /** An answer that something but its results followed was acted on already. */
@@ -61,9 +71,4 @@ function resolvedResult(status: ResumedOperation['status']): { readonly ok: bool
 
 function promptEntry(prompt: string): HistoryEntry {
   return { key: 'prompt', kind: 'input', message: { role: 'user', content: [{ type: 'text', text: prompt }] } };
-}
-
-function textOf({ message }: HistoryEntry): string {
-  if (typeof message.content === 'string') return message.content;
-  return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

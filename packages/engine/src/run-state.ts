@@ -34,7 +34,7 @@ export class RunState {
   boundInputs: string[] = [];
   /** Every input id this run has shown to the model, or is about to. */
   readonly seenInputs = new Set<string>();
-  /** Text of the answer so far, over continuations. */
+  /** Text of the answer so far, over continuations: see `openText`. */
   text = '';
   /** Continuations of the present answer. */
   continuations = 0;

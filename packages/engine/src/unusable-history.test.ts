@@ -1,4 +1,4 @@
-import { hookModel, type HistoryEntry, type HookedModel } from '@stint/provider-hooks';
+import { hookModel, type HookedModel } from '@stint/provider-hooks';
 import { anthropic } from '@stint/provider-hooks/anthropic';
 import { openai } from '@stint/provider-hooks/openai';
 import { openaiCompatible } from '@stint/provider-hooks/openai-compatible';
@@ -107,22 +107,10 @@ describe.each(Object.keys(models))('case E01: with %s', (name) => {
     expect(simulator.requests().at(-1)?.status).toBe(200);
   });
 
-  test('neither do blanks before a broken stream, a summary without words, an empty budget text or an empty input', async () => {
+  test('neither do blanks before a broken stream, an empty budget text or an empty input', async () => {
     answers = [{ text: '   \n\n       ', pieceCharacters: 2, fault: 'stream_cut' }, { text: 'whole' }];
     expect(await sayMore(model())).toBe('completed completed');
-    const long: HistoryEntry[] = ['a', 'b'].map((key) => ({
-      key,
-      kind: 'input',
-      message: { role: 'user', content: [{ type: 'text', text: key.repeat(400) }] },
-    }));
-    expect(
-      await sayMore(model(), {
-        entries: long,
-        contextTokens: 200,
-        compact: async () => ({ summary: '', keep: 0 }),
-        budgetText: () => ' ',
-      }),
-    ).toBe('completed completed');
+    expect(await sayMore(model(), { budgetText: () => ' ' })).toBe('completed completed');
     let asked = 0;
     const empty = { id: 'empty', message: '' };
     expect(await sayMore(model(), { drainInput: async () => ((asked += 1) === 1 ? [empty] : []) })).toBe(
