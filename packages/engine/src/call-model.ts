@@ -52,7 +52,6 @@ function beginTurn(run: RunState): void {
   }
   run.turns += 1;
   run.turnNumber += 1;
-  run.noteCount = 0;
 }
 
 async function tryOnce(run: RunState, attempt: Attempt): Promise<AnsweredTurn> {

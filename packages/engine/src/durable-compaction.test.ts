@@ -1,3 +1,4 @@
+import { readHistory } from '@stint/journal';
 import { freshSqlite } from '@stint/storage/testing';
 import { afterAll, expect, test } from 'vitest';
 import { durableHooks, prepareStore, runDurable } from './durable-run.test.helper.js';
@@ -39,4 +40,40 @@ test('a run that was compacted, twice, goes on from its journal with the history
   expect(ended.reason).toBe('completed');
   expect(compactions).toBe(compactedBefore);
   expect(lines(requests[6]?.prompt ?? [])).toEqual(lines(paused.entries.map((entry) => entry.message)));
+});
+
+test('a run that was aborted after a compaction and compacts again in the same turn has the history that it was sent', async () => {
+  const db = await store.open();
+  await prepareStore(db);
+  const owner = { kind: 'run', id: 'compacted-twice-in-a-turn' } as const;
+  const { model, requests } = scriptedModel(
+    (index) => (index === 0 ? { calls: [{ tool: 'look' }] } : { text: 'done' }),
+    { hooks: durableHooks(db, owner) as never },
+  );
+  let compactions = 0;
+  let starts = 0;
+  const controller = new AbortController();
+  const options = {
+    model,
+    tools: registryOf({ look: { readOnly: true, execute: () => 'z'.repeat(3_300) } }),
+    contextTokens: 1_000,
+    compact: async () => ({
+      summary: `summary ${(compactions += 1)}${compactions === 1 ? 'w'.repeat(1_200) : ''}`,
+      keep: 0,
+    }),
+  };
+  const gate = (point: string): void => {
+    // The second turn has begun, was compacted, and is not sent.
+    if (point === 'turn-start' && (starts += 1) === 2) controller.abort();
+  };
+  const aborted = (await runDurable(db, owner, { ...options, gate, signal: controller.signal })).at(-1) as RunEnd;
+  expect(aborted.reason).toBe('aborted');
+  let said = 0;
+  const drainInput = async () => ((said += 1) === 1 ? [{ id: 'i', message: 'y'.repeat(1_800) }] : []);
+  const ended = (await runDurable(db, owner, { ...options, drainInput })).at(-1) as RunEnd;
+  expect(ended.reason).toBe('completed');
+  expect(compactions).toBe(2);
+  const stored = await db.read((ctx) => readHistory(ctx, owner));
+  expect(lines(stored.map(({ message }) => message))).toEqual(lines(ended.entries.map(({ message }) => message)));
+  expect(lines(requests.at(-1)?.prompt ?? [])[0]).toBe('user: summary 2');
 });

@@ -189,6 +189,7 @@ export async function runDurable(
     appendEntries: (entries) => db.write((ctx) => appendEntries(ctx, owner, entries)).then(() => undefined),
   });
   for await (const event of run) {
+    if (event.type === 'turn-start') gate('turn-start');
     if (event.type === 'text-delta') gate('turn:streaming');
     events.push(event);
   }

@@ -56,9 +56,8 @@ export async function compact(run: RunState, roomTokens: number): Promise<boolea
   const compaction = await askCompact(run, request);
   if (compaction === null) return false;
   const { summary, keep } = checked(compaction);
-  run.noteCount += 1;
   history.add({
-    key: `compaction:${run.turnNumber}:${run.noteCount}`,
+    key: run.newKey('compaction'),
     kind: 'compaction',
     message: { role: 'user', content: [{ type: 'text', text: summary }] },
     keep: keepWhole(run, keep),

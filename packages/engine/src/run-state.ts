@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Budget, HistoryEntry, PromptMessage, ToolDefinition, Usage } from '@stint/provider-hooks';
 import type { ToolDescription } from '@stint/tools';
 import { History, roughTokens } from './history.js';
@@ -49,8 +50,7 @@ export class RunState {
   /** What the last request said of system and tools. */
   systemMessage: PromptMessage | null = null;
   toldTools: { readonly told: readonly ToolDescription[]; readonly tools: readonly ToolDefinition[] } | null = null;
-  /** Makes keys of notes unique within a turn. */
-  noteCount = 0;
+  #ownKeys: { readonly run: string; count: number } | null = null;
 
   constructor(
     readonly options: ResolvedOptions,
@@ -65,12 +65,21 @@ export class RunState {
 
   /** Says something to the model in the name of the loop. */
   addNote(text: string): void {
-    this.noteCount += 1;
     this.history.add({
-      key: `note:${this.turnNumber}:${this.noteCount}`,
+      key: this.newKey('note'),
       kind: 'note',
       message: { role: 'user', content: [{ type: 'text', text }] },
     });
+  }
+
+  /**
+   * A key for an entry of the loop's own. A run that goes on after this one may begin the same turn again, and a journal stores
+   * a key once: a part of it is of this run alone.
+   */
+  newKey(kind: 'note' | 'compaction'): string {
+    this.#ownKeys ??= { run: randomUUID().slice(0, 13), count: 0 };
+    this.#ownKeys.count += 1;
+    return `${kind}:${this.turnNumber}:${this.#ownKeys.run}:${this.#ownKeys.count}`;
   }
 
   addCost(costMicros: number | null): void {
