@@ -5,7 +5,7 @@ import { admissionFacts, decideAdmission } from './admission.js';
 import { LedgerError } from './errors.js';
 import { maximumFailures } from './failures.js';
 import { addExactly, isCount } from './integers.js';
-import { type NumericLimit, numericLimits, parseLimits, refuseUnknownKeys } from './limits.js';
+import { type NumericLimit, numericLimits, objectOf, parseLimits, refuseUnknownKeys } from './limits.js';
 import { sumOfKinds } from './totals.js';
 import {
   type Account,
@@ -79,7 +79,7 @@ export function* lowerAccount(ctx: Context, account: string, input: LowerInput):
   requirePerson(input.actor, 'lower a budget');
   checkKeys(input.limits, 'limits');
   const wanted = parseLimits(input.limits);
-  if (Object.keys(wanted).length === 0)
+  if (Object.keys(wanted).length === 0 || (wanted.windows?.length === 0 && Object.keys(wanted).length === 1))
     throw new LedgerError('invalid_limits', 'limits is empty; name at least one limit to lower.');
   const chain = yield* lockKnownAccount(account);
   const leaf = leafOf(chain);
@@ -160,9 +160,7 @@ function checkAdditions(additions: LimitAdditions): Additions {
 }
 
 function checkKeys(changes: LimitAdditions, name: string): void {
-  if (typeof changes !== 'object' || changes === null)
-    throw new LedgerError('invalid_limits', `${name} must be an object of limits.`);
-  refuseUnknownKeys(changes as Record<string, unknown>, [...numericLimits, 'windows'], name);
+  refuseUnknownKeys(objectOf(changes, name), [...numericLimits, 'windows'], name);
 }
 
 function currentLimit(account: Account, name: NumericLimit): number {

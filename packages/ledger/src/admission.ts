@@ -10,7 +10,7 @@ import { ownValue } from './names.js';
 import type { AttemptState } from './subjects.js';
 import { noTotals, sumOfKinds } from './totals.js';
 import type { AccountView, AskedAmount, RefusalReason, Totals, WindowLimit } from './types.js';
-import { bookingTime, bucketAt, windowBounds } from './windows.js';
+import { bookingTime, bucketAt, windowBounds, type WindowBounds } from './windows.js';
 
 export interface AskedRequest {
   readonly kind: string;
@@ -286,13 +286,25 @@ function checkWindow(level: Level, window: WindowLimit, admission: Admission): D
       scope: 'window',
       limit,
       retryAfter: bounds.endsAt,
-      message: `Account ${view.id} has used its ${window.per}'s share; the next begins ${isoTime(bounds.endsAt)}.`,
+      message: windowMessage(view, window, bounds, facts.now),
     });
   if (isOver(window.maxRequests, bucket?.requests, 1)) return refusal(window.maxRequests as number);
   if (isOver(window.maxTokens, bucket?.tokens, tokens)) return refusal(window.maxTokens as number);
   if (window.maxCostMicros === undefined) return undefined;
   if (costMicros === null) return refuseUnpriced(level, admission);
   return isOver(window.maxCostMicros, bucket?.costMicros, costMicros) ? refusal(window.maxCostMicros) : undefined;
+}
+
+/** A bucket that lies ahead was begun by a clock that was wrong: waiting for its end may take a year, so the message tells what else helps. */
+function windowMessage(
+  { id }: AccountView,
+  { per }: WindowLimit,
+  { startsAt, endsAt }: WindowBounds,
+  now: number,
+): string {
+  const next = `the next begins ${isoTime(endsAt)}`;
+  if (startsAt <= now) return `Account ${id} has used its ${per}'s share; ${next}.`;
+  return `Account ${id} has used its share of the ${per} that begins ${isoTime(startsAt)}, which a clock that was ahead began; ${next}. To go on before, a person extends the caps of this window.`;
 }
 
 function isOver(limit: number | undefined, charged: number | undefined, asked: number): boolean {

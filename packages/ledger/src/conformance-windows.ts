@@ -52,6 +52,55 @@ export const windowCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: 'tells of a bucket that a clock that was ahead began, and what a person can do not to wait for it',
+    async run({ ledger, time }) {
+      await ledger.createAccount({ id: 'a', limits: { windows: [{ per: 'day', maxRequests: 1 }] } });
+      const now = time.now;
+      time.now += 400 * 86_400_000;
+      await hold(ledger, ask('a', 1));
+      time.now = now;
+      const reason = refusalOf(await ledger.reserveRequest(ask('a', 1)));
+      assert.deepEqual([reason.code, reason.retryAfter], ['window_exhausted', Date.UTC(2027, 3, 15)]);
+      assert.match(reason.message, /2027-04-14.*clock.*ahead.*extends the caps/u);
+      const additions = { windows: [{ per: 'day' as const, maxRequests: 1 }] };
+      const { revision } = await ledger.snapshotAccount('a');
+      assert.ok((await ledger.extendAccount('a', { revision, additions, actor: person })).changed);
+      await hold(ledger, ask('a', 1));
+      assert.ok((await ledger.replayAccount('a')).ok);
+    },
+  },
+  {
+    name: 'takes a zone in whatever capitals and UTC by whatever name for one calendar',
+    async run({ ledger }) {
+      const day = (zone?: string) => ({ per: 'day' as const, maxTokens: 5, ...(zone === undefined ? {} : { zone }) });
+      for (const [one, other] of [['utc'], ['UTC', 'Etc/UTC'], ['europe/berlin', 'Europe/Berlin']] as const)
+        await assert.rejects(ledger.createAccount({ id: 'a', limits: { windows: [day(one), day(other)] } }), {
+          code: 'invalid_limits',
+        });
+      await ledger.createAccount({ id: 'a', limits: { windows: [day('europe/BERLIN'), day('Etc/UTC')] } });
+      const { limits, revision } = await ledger.snapshotAccount('a');
+      assert.deepEqual(
+        limits.windows?.map(({ zone }) => zone),
+        ['Europe/Berlin', 'UTC'],
+      );
+      const additions = { windows: [day('EUROPE/berlin'), day()] };
+      assert.ok((await ledger.extendAccount('a', { revision, additions, actor: person })).changed);
+    },
+  },
+  {
+    name: 'lowers no window that is not named: no line, no revision',
+    async run({ ledger }) {
+      await ledger.createAccount({ id: 'a', limits: { windows: [{ per: 'day', maxTokens: 5 }] } });
+      const { revision } = await ledger.snapshotAccount('a');
+      const nothing = { windows: [] };
+      const invalid = { code: 'invalid_limits' };
+      await assert.rejects(ledger.lowerAccount('a', { revision, limits: nothing, actor: person }), invalid);
+      await assert.rejects(ledger.extendAccount('a', { revision, additions: nothing, actor: person }), invalid);
+      assert.equal((await ledger.snapshotAccount('a')).revision, revision);
+      assert.equal((await ledger.exportEntries('a')).length, 1);
+    },
+  },
+  {
     name: 'settles in the bucket of the reserve although the clock had jumped back',
     async run({ ledger, time }) {
       await ledger.createAccount({ id: 'a', limits: { windows: [{ per: 'minute', maxTokens: 100 }] } });

@@ -3,7 +3,7 @@ import { isCount } from './integers.js';
 import { isWord } from './names.js';
 import type { Limits, Protection, WindowLimit } from './types.js';
 import { windowCaps } from './window-limits.js';
-import { isZone } from './windows.js';
+import { calendarOf, isZone, zoneName } from './zones.js';
 
 /** The limits that are one number. */
 export const numericLimits = [
@@ -55,7 +55,7 @@ function parseWindows(value: unknown, name: string): readonly WindowLimit[] {
     throw invalid(name, value, `a list of at most ${maximumWindows} windows`);
   }
   const windows = value.map((window, index) => parseWindow(window, `${name}[${index}]`));
-  const keys = windows.map((window) => `${window.per}|${window.zone ?? 'UTC'}`);
+  const keys = windows.map(({ per, zone = 'UTC' }) => `${per} in ${calendarOf(zone)}`);
   const twice = keys.find((key, index) => keys.indexOf(key) !== index);
   if (twice !== undefined) throw invalid(name, twice, 'one window for each period and zone');
   return Object.freeze(windows);
@@ -72,7 +72,7 @@ function parseWindow(value: unknown, name: string): WindowLimit {
   }
   const caps = capsOf(given, windowCaps, name);
   if (Object.keys(caps).length === 0) throw invalid(name, value, `at least one of ${windowCaps.join(', ')}`);
-  return Object.freeze({ per, ...(zone === undefined ? {} : { zone }), ...caps });
+  return Object.freeze({ per, ...(zone === undefined ? {} : { zone: zoneName(zone) }), ...caps });
 }
 
 function parseProtected(value: unknown, name: string): Readonly<Record<string, Protection>> {
@@ -104,9 +104,19 @@ function capsOf(given: Record<string, unknown>, keys: readonly string[], name: s
   return caps;
 }
 
-function objectOf(value: unknown, name: string): Record<string, unknown> {
+/** @throws LedgerError `invalid_limits` unless `value` is an object whose members can all be read from itself */
+export function objectOf(value: unknown, name: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(name, value, 'an object');
+  if (!isPlain(value))
+    throw invalid(name, value, 'a plain object: of a class, a map or the like, not every member would be read');
   return value as Record<string, unknown>;
+}
+
+/** True if nothing but its own members can be read from the object, and what every object has. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (typeof prototype !== 'object' || prototype === null) return true;
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf');
 }
 
 function countOf(value: unknown, name: string): number {
@@ -116,7 +126,7 @@ function countOf(value: unknown, name: string): number {
 
 /** @throws LedgerError `invalid_limits` naming the first key that is not known, with the nearest known one. */
 export function refuseUnknownKeys(given: Record<string, unknown>, known: readonly string[], name: string): void {
-  const unknown = Object.keys(given).find((key) => !known.includes(key));
+  const unknown = Object.getOwnPropertyNames(given).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   const nearest = nearestKey(unknown, known);
   throw new LedgerError(
@@ -163,6 +173,11 @@ function invalid(name: string, value: unknown, wanted: string): LedgerError {
 
 function describe(value: unknown): string {
   if (typeof value === 'string') return `the text '${value.slice(0, 60)}'`;
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return isPlain(value) ? 'an object' : `of ${className(value)}`;
   return String(value);
+}
+
+function className({ constructor }: object): string {
+  return typeof constructor === 'function' && constructor !== Object ? `the class ${constructor.name}` : 'a class';
 }

@@ -1,6 +1,7 @@
 import { addExactly } from './integers.js';
 import { ownValue } from './names.js';
 import type { AccountView, Totals, WindowLimit, WindowPeriod, WindowTotals } from './types.js';
+import { zoneOffsetMs } from './zones.js';
 
 const minuteMs = 60_000;
 const lengthMs: Readonly<Record<WindowPeriod, number>> = {
@@ -80,45 +81,6 @@ function firstInstantOfDay(zone: string, localStart: number): number {
   const isInDay = (instant: number): boolean => instant + zoneOffsetMs(zone, instant) >= localStart;
   const candidates = [before, after].filter(isInDay);
   return candidates.length === 0 ? Math.max(before, after) : Math.min(...candidates);
-}
-
-/** True for a time zone this runtime knows. */
-export function isZone(zone: string): boolean {
-  try {
-    formatOf(zone);
-    return true;
-  } catch {
-    // Intl throws RangeError for an unknown zone; that is the answer asked for.
-    return false;
-  }
-}
-
-function zoneOffsetMs(zone: string, at: number): number {
-  if (zone === 'UTC') return 0;
-  const parts = formatOf(zone).formatToParts(at);
-  const part = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.find((each) => each.type === type)?.value);
-  const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
-  return local - (at - modulo(at, 1000));
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function formatOf(zone: string): Intl.DateTimeFormat {
-  let format = formats.get(zone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
-    formats.set(zone, format);
-  }
-  return format;
 }
 
 function modulo(value: number, length: number): number {
