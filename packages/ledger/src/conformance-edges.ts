@@ -1,6 +1,7 @@
 /** What a hostile reader would try: figures at the edge of what integers keep, zeros, names that are no names, clocks that jump, orders that are odd. */
 import assert from 'node:assert/strict';
 import { ask, askCost, hold, type LedgerCase, person, refusalOf, used } from './conformance-kit.js';
+import type { Usage } from '@stint/provider-hooks';
 import type { Limits } from './types.js';
 
 const most = Number.MAX_SAFE_INTEGER;
@@ -20,6 +21,67 @@ export const edgeCases: readonly LedgerCase[] = [
         const reason = refusalOf(await ledger.reserveRequest(ask(id, 0, { estimate: { tokens: 0, costMicros: 0 } })));
         assert.deepEqual([reason.code, reason.stopped === true], [code, code !== 'window_exhausted']);
       }
+    },
+  },
+  {
+    name: 'case Y23: takes names that every object has for what they are: kinds, drivers, runs, subjects and tools',
+    async run({ ledger }) {
+      await ledger.createAccount({ id: 'root' });
+      for (const name of ['constructor', 'toString', 'valueOf', 'hasOwnProperty', 'isPrototypeOf']) {
+        const limits = { maxTokens: 100, protected: { [name]: { tokens: 10 } } };
+        await ledger.createAccount({ id: name, parent: 'root', limits });
+        const attempt = { subject: name, run: name };
+        const id = await hold(ledger, ask(name, 20, { kind: name, driver: name, run: name, attempt }));
+        const usage = { ...used(15), providerToolCalls: { [name]: 2 } };
+        assert.ok((await ledger.settleRequest(id, { usage, complete: true })).settled);
+        const again = async (figures: Usage) => ledger.settleRequest(id, { usage: figures, complete: true });
+        assert.deepEqual(await again(usage), { settled: false, reason: 'unchanged' });
+        assert.deepEqual(await again(used(15)), { settled: false, reason: 'conflict' });
+        assert.deepEqual(await again({ ...usage, providerToolCalls: { [name]: 2, search: 0 } }), {
+          settled: false,
+          reason: 'unchanged',
+        });
+        const without = await hold(ledger, ask('root', 1, { kind: name }));
+        await ledger.settleRequest(without, { usage: used(1), complete: true });
+        const none = { usage: { ...used(1), providerToolCalls: { [name]: 0 } }, complete: true };
+        assert.deepEqual(await ledger.settleRequest(without, none), { settled: false, reason: 'unchanged' });
+        assert.equal((await ledger.recordFailure(name, name)).failures, 1);
+        const { breakdown, usage: sums } = await ledger.snapshotAccount(name);
+        assert.deepEqual([Object.keys(breakdown), breakdown[name]?.tokens, sums.tokens], [[name], 15, 15]);
+        assert.ok((await ledger.exportEntries(name)).length > 2);
+        for (const account of [name, 'root'])
+          assert.ok((await ledger.verifyAccount(account)).ok && (await ledger.replayAccount(account)).ok, name);
+      }
+      const asked = ask('root', 1, { kind: '__proto__' });
+      await assert.rejects(ledger.reserveRequest(asked), { code: 'invalid_input' });
+      await assert.rejects(ledger.recordFailure('root', '__proto__'), { code: 'invalid_input' });
+    },
+  },
+  {
+    name: 'case L07: refuses limits of a class, whose getters would be read by nobody, by name, and so a map',
+    async run({ ledger }) {
+      class Settings {
+        get maxTokens(): number {
+          return 5;
+        }
+      }
+      const wrong: readonly (readonly [object, RegExp])[] = [
+        [new Settings(), /limits of account a is of the class Settings.*plain object/u],
+        [new Map([['maxTokens', 5]]), /is of the class Map/u],
+        [Object.create({ maxTokens: 5 }) as object, /is of a class/u],
+        [{ windows: [Object.create({ per: 'day', maxTokens: 5 })] }, /windows\[0\] is of a class/u],
+        [{ protected: { action: new Settings() } }, /protected\.action is of the class Settings/u],
+        [Object.defineProperty({}, 'maxTurns', { value: 5 }), /'maxTurns'/u],
+      ];
+      for (const [limits, message] of wrong) {
+        const invalid = { code: 'invalid_limits', message };
+        await assert.rejects(ledger.createAccount({ id: 'a', limits: limits as Limits }), invalid);
+      }
+      await ledger.createAccount({ id: 'a', limits: Object.assign(Object.create(null), { maxTokens: 5 }) as Limits });
+      const additions = new Settings() as object;
+      await assert.rejects(ledger.extendAccount('a', { revision: 1, additions, actor: person }), {
+        code: 'invalid_limits',
+      });
     },
   },
   {
@@ -56,6 +118,9 @@ export const edgeCases: readonly LedgerCase[] = [
     async run({ ledger }) {
       await ledger.createAccount({ id: 'a', limits: { maxTokens: 100 } });
       const id = await hold(ledger, ask('a', 10));
+      const settle = (usage: unknown) => ledger.settleRequest(id, { usage: usage as Usage, complete: true });
+      for (const usage of [undefined, 'none', 5, [], { ...used(1), providerToolCalls: 5 }])
+        await assert.rejects(settle(usage), { code: 'invalid_usage' });
       for (const wrong of [Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY, 2 ** 53, '5', null, 5n] as never[]) {
         const invalid = { code: 'invalid_usage' };
         await assert.rejects(

@@ -80,7 +80,7 @@ export class ReplayedAccount implements AccountView {
   /** Any other line. @returns what is wrong with it */
   apply(line: Entry): string | undefined {
     const details = (line.details ?? {}) as Details;
-    const allowed = allowedActors[line.type] ?? (isPersonsAttempt(details) ? ['person'] : undefined);
+    const allowed = ownValue(allowedActors, line.type) ?? (isPersonsAttempt(details) ? ['person'] : undefined);
     if (allowed !== undefined && !allowed.includes(line.actor?.kind ?? 'system'))
       return `It is a change that only a person may make, made by ${line.actor?.kind ?? 'nobody'}.`;
     return this.#change(line, details);

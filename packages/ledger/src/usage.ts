@@ -1,7 +1,7 @@
 import type { Usage } from '@stint/provider-hooks';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
-import { isWord } from './names.js';
+import { isWord, ownValue } from './names.js';
 import { parseJson } from './stored-json.js';
 import type { TokenAccounting } from './types.js';
 
@@ -16,12 +16,26 @@ const parts = [
 
 /** @throws LedgerError `invalid_usage` unless every figure is an integer from 0; the hold stays open then. */
 export function checkUsage(usage: Usage): void {
+  if (!isObject(usage))
+    throw invalid(
+      'usage',
+      `usage is of type ${typeof usage}; it must be an object of figures, or null if none is known`,
+    );
   for (const part of parts) checkFigure(`usage.${part}`, usage[part]);
   if (usage.cacheWrite1hTokens !== undefined) checkFigure('usage.cacheWrite1hTokens', usage.cacheWrite1hTokens);
-  for (const [tool, calls] of Object.entries(usage.providerToolCalls ?? {}))
-    checkFigure(`usage.providerToolCalls.${tool}`, calls);
+  checkCalls(usage.providerToolCalls);
   if (usage.serviceTier === undefined || (typeof usage.serviceTier === 'string' && isWord(usage.serviceTier))) return;
-  throw new LedgerError('invalid_usage', 'usage.serviceTier must be a word such as priority. The hold stays open.');
+  throw invalid('usage.serviceTier', 'usage.serviceTier must be a word such as priority');
+}
+
+function checkCalls(calls: Usage['providerToolCalls']): void {
+  if (calls === undefined || calls === null) return;
+  if (!isObject(calls)) throw invalid('usage.providerToolCalls', 'usage.providerToolCalls must be counts by tool');
+  for (const [tool, count] of Object.entries(calls)) checkFigure(`usage.providerToolCalls.${tool}`, count);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @throws LedgerError `invalid_usage` unless the cost is an integer from 0, null or absent */
@@ -30,14 +44,11 @@ export function checkCost(costMicros: unknown): void {
 }
 
 function checkFigure(name: string, value: unknown): void {
-  if (isCount(value)) return;
-  throw new LedgerError(
-    'invalid_usage',
-    `${name} is ${String(value)}; it must be an integer from 0 to 2^53-1. The hold stays open.`,
-    {
-      details: { name },
-    },
-  );
+  if (!isCount(value)) throw invalid(name, `${name} is ${String(value)}; it must be an integer from 0 to 2^53-1`);
+}
+
+function invalid(name: string, problem: string): LedgerError {
+  return new LedgerError('invalid_usage', `${problem}. The hold stays open.`, { details: { name } });
 }
 
 /** The tokens of a usage that a token cap counts; never less than its parts, whatever the total says. */
@@ -61,7 +72,7 @@ export function isSameUsage(left: Usage | null, right: Usage | null): boolean {
   const leftCalls = left.providerToolCalls ?? {};
   const rightCalls = right.providerToolCalls ?? {};
   const tools = new Set([...Object.keys(leftCalls), ...Object.keys(rightCalls)]);
-  return [...tools].every((tool) => (leftCalls[tool] ?? 0) === (rightCalls[tool] ?? 0));
+  return [...tools].every((tool) => (ownValue(leftCalls, tool) ?? 0) === (ownValue(rightCalls, tool) ?? 0));
 }
 
 type PackedUsage = readonly [

@@ -2,6 +2,7 @@
 import { all, type Context, type Row, type Transaction } from '@stint/storage';
 import { type Entry, entryColumns, entryHash, entryLine, entryOf, firstHead, type StoredEntry } from './entries.js';
 import { canonicalJson } from './entries.js';
+import { ownValue } from './names.js';
 import { addTotals, noTotals, type PackedTotals, packTotals, unpackTotals } from './totals.js';
 import { type Account, leafOf, readAccount, unknownAccount } from './tree.js';
 import type { Totals } from './types.js';
@@ -133,7 +134,7 @@ class SumProof {
 }
 
 function addSums(into: Sums, from: Readonly<Sums>): void {
-  for (const [kind, totals] of Object.entries(from)) into[kind] = addTotals(into[kind] ?? noTotals, totals);
+  for (const [kind, totals] of Object.entries(from)) into[kind] = addTotals(ownValue(into, kind) ?? noTotals, totals);
 }
 
 function isSameSums(left: Readonly<Sums>, right: Readonly<Sums>): boolean {
