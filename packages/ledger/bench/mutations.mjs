@@ -155,6 +155,33 @@ const mutations = [
     'account.dataRevision += 1;',
     'account.dataRevision += account === chain[0] ? 2 : 1;',
   ],
+  ['a limit of 0 admits what is estimated at nothing', 'admission.js', 'const isAny = limit > 0', 'const isAny = true'],
+  ["a window's limit of 0 admits it", 'admission.js', 'limit === 0 || ', ''],
+  ['a share of a limit is not exact', 'admission.js', 'Math.floor(((limit % 100) * percent) / 100)', '0'],
+  ['a share of a limit is all of it', 'admission.js', 'protection.maxPercent ?? 100', '100'],
+  [
+    'tokens read from a cache are charged where they are not to be',
+    'settle.js',
+    'countedTokens(usage, rootOf(chain).accounting)',
+    "countedTokens(usage, 'all')",
+    2,
+  ],
+  [
+    'a bill for what was released is not flagged',
+    'settle.js',
+    'discrepancy: request.discrepancy || isReleasedByProof(request)',
+    'discrepancy: false',
+    2,
+  ],
+  ['the cost of an unknown passes for measured', 'settle.js', 'unpriced: true,', 'unpriced: false,'],
+  ['a cost that nobody knows passes for measured', 'settle.js', 'unpriced: costMicros === null', 'unpriced: false'],
+  [
+    'a full window tells a time that is over',
+    'admission.js',
+    'retryAfter: bounds.endsAt',
+    'retryAfter: bounds.startsAt',
+  ],
+  ['a refusal that stops does not say so', 'reserve.js', 'stopped: true', 'stopped: false'],
 ];
 
 /** What is wrong with a mutation's place in the code; undefined if it applies. */

@@ -12,6 +12,8 @@ export interface ModelLimits {
   maxAttempts?: number;
   maxConsecutiveFailures?: number;
   protectedTokens?: number;
+  /** The protection is never more than this part of `maxTokens`. */
+  protectedPercent?: number;
   /** Tokens of each hour of UTC. */
   hourTokens?: number;
 }
@@ -60,9 +62,17 @@ export interface ModelRequest {
   readonly held: { readonly tokens: number; readonly cost: number | null };
   tokens: number;
   cost: number | null;
+  /** All tokens of the usage, and those of them that were read from a cache. */
   usage: number;
+  cached: number;
   complete: boolean;
   status: 'reserved' | 'reported' | 'unknown' | 'released';
+  /** The cost is not a measured one. */
+  unpriced: boolean;
+  overshoot: boolean;
+  /** Released by the provider's word, and billed after all. */
+  discrepancy: boolean;
+  isProven: boolean;
 }
 
 /** What is asked for. */
@@ -83,6 +93,9 @@ export interface ModelRefusal {
   readonly account: string;
   readonly scope?: 'account' | 'kind' | undefined;
   readonly heldByOthers?: boolean;
+  readonly retryAfter?: number;
+  /** The account is stopped already. */
+  readonly stopped?: boolean;
 }
 
 export interface ModelSums {
@@ -92,9 +105,21 @@ export interface ModelSums {
   heldTokens: number;
   open: number;
   unknown: number;
+  unmeasured: number;
+  unpriced: number;
 }
 
 const hourMs = 3_600_000;
+const noSums: ModelSums = {
+  requests: 0,
+  tokens: 0,
+  costMicros: 0,
+  heldTokens: 0,
+  open: 0,
+  unknown: 0,
+  unmeasured: 0,
+  unpriced: 0,
+};
 
 /** The wait after the n-th failure or deferral in a row. */
 export function modelBackoffMs(count: number): number {
@@ -105,6 +130,8 @@ export class LedgerModel {
   readonly accounts: ModelAccount[] = [];
   readonly requests: ModelRequest[] = [];
   now = 0;
+  /** False: tokens read from a cache are not charged. */
+  chargesCached = true;
 
   account(id: string): ModelAccount {
     const account = this.accounts.find((each) => each.id === id);
@@ -124,7 +151,7 @@ export class LedgerModel {
 
   /** Counts the requests of an account and of all beneath it. */
   sums(id: string, kind?: string): ModelSums {
-    const sums = { requests: 0, tokens: 0, costMicros: 0, heldTokens: 0, open: 0, unknown: 0 };
+    const sums = { ...noSums };
     for (const request of this.requests) {
       if (kind !== undefined && request.kind !== kind) continue;
       if (!this.isUnder(request, id)) continue;
@@ -132,6 +159,8 @@ export class LedgerModel {
       sums.tokens += request.tokens;
       sums.costMicros += request.cost ?? 0;
       if (request.status === 'unknown' && !request.complete) sums.unknown += 1;
+      if (request.status === 'unknown' && request.complete) sums.unmeasured += 1;
+      if (request.unpriced && request.status !== 'released') sums.unpriced += 1;
       if (request.status !== 'reserved') continue;
       sums.heldTokens += request.tokens;
       sums.open += 1;
@@ -180,7 +209,7 @@ export class LedgerModel {
     const chain = this.chain(asking);
     for (const account of chain) {
       if (assumeOpen && account.id === asking) continue;
-      if (account.status === 'stopped') return { code: account.stop?.code ?? '', account: account.id };
+      if (account.status === 'stopped') return { code: account.stop?.code ?? '', account: account.id, stopped: true };
     }
     const closed = chain.find(({ status }) => status === 'closed');
     return closed === undefined ? undefined : { code: 'account_closed', account: closed.id };
@@ -190,7 +219,8 @@ export class LedgerModel {
   #refusalByTurn(asked: ModelAsked): ModelRefusal | undefined {
     const chain = this.chain(asked.account);
     const backingOff = asked.driver === true ? chain.find(({ backoffUntil }) => backoffUntil > this.now) : undefined;
-    if (backingOff !== undefined) return { code: 'backing_off', account: backingOff.id };
+    if (backingOff !== undefined)
+      return { code: 'backing_off', account: backingOff.id, retryAfter: backingOff.backoffUntil };
     const made = this.requests.filter(({ run }) => run !== null && run === asked.run).length;
     for (const { id, limits } of chain) {
       if (asked.run != null && limits.maxRunRequests !== undefined && made >= limits.maxRunRequests)
@@ -208,7 +238,7 @@ export class LedgerModel {
   #refusalByAttempt({ account, attempt }: ModelAsked): ModelRefusal | undefined {
     const { subject } = this.account(account);
     if (attempt == null || !beginsAttempt(subject, attempt)) return undefined;
-    if (subject.waitUntil > this.now) return { code: 'backing_off', account };
+    if (subject.waitUntil > this.now) return { code: 'backing_off', account, retryAfter: subject.waitUntil };
     const maximum = this.maxAttempts(account);
     return maximum !== null && subject.attempts >= maximum ? { code: 'attempts_exhausted', account } : undefined;
   }
@@ -222,15 +252,19 @@ export class LedgerModel {
   #refusalByTokens(asked: ModelAsked): ModelRefusal | undefined {
     for (const { id, limits } of this.chain(asked.account)) {
       const { tokens, heldTokens } = this.sums(id);
-      const kept =
-        asked.kind === 'coordinator'
-          ? 0
-          : Math.max(0, (limits.protectedTokens ?? 0) - this.sums(id, 'coordinator').tokens);
+      const kept = asked.kind === 'coordinator' ? 0 : this.#protectedTokens(id);
       const facts = { limit: limits.maxTokens, charged: tokens, held: heldTokens, asked: asked.tokens, kept };
       const refused = over('tokens_exhausted', id, facts);
       if (refused !== undefined) return refused;
     }
     return undefined;
+  }
+
+  /** What other kinds may not touch: a share of the limit at most, less what the protected kind was charged. */
+  #protectedTokens(id: string): number {
+    const { maxTokens = 0, protectedTokens = 0, protectedPercent = 100 } = this.account(id).limits;
+    const most = Math.floor((maxTokens * protectedPercent) / 100);
+    return Math.max(0, Math.min(protectedTokens, most) - this.sums(id, 'coordinator').tokens);
   }
 
   #refusalByCost(asked: ModelAsked): ModelRefusal | undefined {
@@ -253,8 +287,9 @@ export class LedgerModel {
     }
     const at = this.bookingTime(asked.account);
     for (const { id, limits } of chain) {
-      if (limits.hourTokens !== undefined && this.hourTokens(id, at) + asked.tokens > limits.hourTokens)
-        return { code: 'window_exhausted', account: id };
+      const { hourTokens: limit } = limits;
+      if (limit === undefined || (limit > 0 && this.hourTokens(id, at) + asked.tokens <= limit)) continue;
+      return { code: 'window_exhausted', account: id, retryAfter: (Math.floor(at / hourMs) + 1) * hourMs };
     }
     return undefined;
   }
@@ -274,9 +309,9 @@ export class LedgerModel {
     const { tokens, heldTokens, costMicros } = this.sums(refusal.account);
     if (refusal.scope === undefined) return false;
     if (refusal.code === 'requests_exhausted') return true;
-    if (refusal.code === 'tokens_exhausted') return tokens - heldTokens + asked.tokens > (limits.maxTokens ?? 0);
+    if (refusal.code === 'tokens_exhausted') return !fits(tokens - heldTokens + asked.tokens, limits.maxTokens);
     if (refusal.code !== 'cost_exhausted') return false;
-    return costMicros - this.heldCost(refusal.account) + (asked.cost ?? 0) > (limits.maxCostMicros ?? 0);
+    return !fits(costMicros - this.heldCost(refusal.account) + (asked.cost ?? 0), limits.maxCostMicros);
   }
 
   /** True if the refusing ancestor is full itself. */
@@ -325,8 +360,13 @@ function over(
     kept,
   }: { limit: number | undefined; charged: number; held: number; asked: number; kept: number },
 ): ModelRefusal | undefined {
-  if (limit === undefined || charged + asked + kept <= limit) return undefined;
-  const fitsUnprotected = charged + asked <= limit;
-  const heldByOthers = !fitsUnprotected && charged - held + asked <= limit;
+  if (limit === undefined || fits(charged + asked + kept, limit)) return undefined;
+  const fitsUnprotected = fits(charged + asked, limit);
+  const heldByOthers = !fitsUnprotected && fits(charged - held + asked, limit);
   return { code, account, scope: fitsUnprotected ? 'kind' : 'account', ...(heldByOthers ? { heldByOthers } : {}) };
+}
+
+/** A limit of 0 denies also what is nothing. */
+function fits(amount: number, limit = 0): boolean {
+  return limit > 0 && amount <= limit;
 }

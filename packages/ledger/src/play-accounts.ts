@@ -32,7 +32,7 @@ export async function lower(play: PlayState, [, owner, target, amount]: Step): P
   const name = amount % 3 === 0 ? 'hourTokens' : 'maxTokens';
   const limit = account.limits[name];
   if (limit === undefined) return;
-  const wanted = Math.max(0, limit - (amount % 200));
+  const wanted = amount % 13 === 0 ? 0 : Math.max(0, limit - (amount % 200));
   const limits =
     name === 'hourTokens' ? { windows: [{ per: 'hour' as const, maxTokens: wanted }] } : { maxTokens: wanted };
   const lowering = play.ledger(owner).lowerAccount(account.id, { revision: account.revision, limits, actor: person });

@@ -12,8 +12,8 @@ function askedBy(play: PlayState, [, , target, amount]: Step): ModelAsked {
   return {
     account: account.id,
     kind: amount % 4 === 0 ? 'coordinator' : 'action',
-    tokens: 1 + (amount % 400),
-    cost: amount % 11 === 0 ? null : (amount * 7) % 1200,
+    tokens: amount % 8 === 5 ? 0 : amount % 400,
+    cost: amount % 11 === 0 ? null : amount % 8 === 5 ? 0 : (amount * 7) % 1200,
     run: amount % 3 === 0 ? runAt(amount % 4) : null,
     driver: amount % 2 === 0,
     attempt: amount % 5 < 3 ? { run: runAt((amount >> 3) % 6), continues: amount % 7 === 0 ? lastRun : null } : null,
@@ -66,8 +66,13 @@ export async function reserve(play: PlayState, step: Step): Promise<void> {
     tokens,
     cost,
     usage: 0,
+    cached: 0,
     complete: false,
     status: 'reserved',
+    unpriced: cost === null,
+    overshoot: false,
+    discrepancy: false,
+    isProven: false,
   });
 }
 
@@ -77,13 +82,20 @@ function compareRefusal(
   { expected, result }: { readonly expected: ModelRefusal; readonly result: ReserveResult },
 ): void {
   assert.ok(!result.allowed, `the store admitted what the model refuses: ${expected.code}`);
-  const { code, account: refusing, heldByOthers } = result.reason;
+  const { code, account: refusing, heldByOthers, retryAfter, stopped } = result.reason;
+  const stops = play.model.stopsFor(expected, asked);
   assert.deepEqual(
-    { code, refusing, heldByOthers: heldByOthers === true },
-    { code: expected.code, refusing: expected.account, heldByOthers: expected.heldByOthers === true },
+    { code, refusing, heldByOthers: heldByOthers === true, retryAfter, stopped: stopped === true },
+    {
+      code: expected.code,
+      refusing: expected.account,
+      heldByOthers: expected.heldByOthers === true,
+      retryAfter: expected.retryAfter,
+      stopped: stops || expected.stopped === true,
+    },
   );
   if (expected.scope !== undefined) assert.equal(result.reason.scope, expected.scope);
-  if (!play.model.stopsFor(expected, asked)) return;
+  if (!stops) return;
   const stop = { code: expected.code, tokens: asked.tokens, cost: asked.cost, kind: asked.kind, aborts: false };
   if (expected.account !== asked.account && play.model.isFull(expected)) play.model.stop(expected.account, stop);
   play.model.stop(asked.account, stop);
@@ -100,41 +112,69 @@ export async function late(play: PlayState, step: Step): Promise<void> {
   if (request !== undefined) await settleOne(play, step, request);
 }
 
+/** What a usage comes to: some is read from a cache, some has no price. */
+interface ModelFigures {
+  readonly total: number;
+  readonly cached: number;
+  readonly charged: number;
+  readonly cost: number | null;
+}
+
 /** Half of the settlements are above their hold. */
+function figuresBy(play: PlayState, amount: number, request: ModelRequest): ModelFigures {
+  const total = amount % 2 === 0 ? amount % 100 : request.held.tokens + (amount % 150);
+  const cached = amount % 3 === 0 ? Math.floor(total / 2) : 0;
+  const charged = play.model.chargesCached ? total : total - cached;
+  return { total, cached, charged, cost: amount % 17 === 0 ? null : total * 2 };
+}
+
 async function settleOne(play: PlayState, [, owner, , amount]: Step, request: ModelRequest): Promise<void> {
-  const tokens = amount % 2 === 0 ? amount % 100 : request.held.tokens + (amount % 150);
+  const figures = figuresBy(play, amount, request);
   const isComplete = amount % 5 !== 0;
-  const settlement = { usage: used(tokens), complete: isComplete, costMicros: tokens * 2 };
+  const usage = used(figures.total, figures.cached);
+  const settlement = { usage, complete: isComplete, costMicros: figures.cost };
   const result = await play.ledger(owner).settleRequest(request.id, settlement);
-  if (request.status === 'released' && tokens === 0) return assertUnchanged(result);
-  const isFinal = tokens > 0 && (isComplete || request.status === 'released');
-  const before = { ...request };
-  if (isFinal) Object.assign(request, { status: 'reported', tokens, cost: tokens * 2, usage: tokens, complete: true });
-  else becomeUnknown(request, tokens, isComplete);
-  if (JSON.stringify(before) === JSON.stringify(request)) return assertUnchanged(result);
+  if (request.status === 'released' && figures.total === 0) return assertUnchanged(result);
+  const isFinal = figures.total > 0 && (isComplete || request.status === 'released');
+  const before = outcomeOf(request);
+  if (isFinal) becomeReported(request, figures);
+  else becomeUnknown(request, figures, isComplete);
+  if (before === outcomeOf(request)) return assertUnchanged(result);
+  request.overshoot = isAboveHold(request);
   assert.ok(result.settled);
-  assert.deepEqual(
-    [result.status, result.chargedTokens, result.chargedCostMicros],
-    [request.status, request.tokens, request.cost],
-  );
+  await play.compareRequest(request);
   stopOverspent(play, request);
   const again = await play.ledger(owner).settleRequest(request.id, settlement);
   if (isFinal) assertUnchanged(again);
 }
 
-function becomeUnknown(request: ModelRequest, tokens: number, isComplete: boolean): void {
+function outcomeOf({ status, tokens, cost, usage, cached, complete }: ModelRequest): string {
+  return JSON.stringify([status, tokens, cost, usage, cached, complete]);
+}
+
+function becomeReported(request: ModelRequest, { total, cached, charged, cost }: ModelFigures): void {
+  request.discrepancy ||= request.isProven;
+  request.unpriced = cost === null;
+  Object.assign(request, { status: 'reported', tokens: charged, cost: cost ?? request.held.cost, complete: true });
+  Object.assign(request, { usage: total, cached });
+}
+
+function becomeUnknown(request: ModelRequest, figures: ModelFigures, isComplete: boolean): void {
+  const { total, cached, charged, cost } = figures;
   request.status = 'unknown';
-  request.usage = Math.max(request.usage, tokens);
+  request.unpriced = true;
+  if (total > 0 && total >= request.usage) Object.assign(request, { usage: total, cached });
   request.complete ||= isComplete;
-  request.tokens = Math.max(request.tokens, tokens);
-  request.cost = Math.max(request.cost ?? 0, tokens * 2);
+  request.tokens = Math.max(request.tokens, charged);
+  request.cost = request.cost === null && cost === null ? null : Math.max(request.cost ?? 0, cost ?? 0);
+}
+
+function isAboveHold({ held, tokens, cost }: ModelRequest): boolean {
+  return tokens > held.tokens || (held.cost !== null && cost !== null && cost > held.cost);
 }
 
 function stopOverspent(play: PlayState, request: ModelRequest): void {
-  const { held } = request;
-  const isAbove =
-    request.tokens > held.tokens || (held.cost !== null && request.cost !== null && request.cost > held.cost);
-  if (!isAbove || request.status === 'released') return;
+  if (!request.overshoot) return;
   for (const account of play.model.chain(request.account)) {
     const { tokens, costMicros } = play.model.sums(account.id);
     const { maxTokens, maxCostMicros } = account.limits;
@@ -152,14 +192,21 @@ export async function release(play: PlayState, step: Step): Promise<void> {
   const isOpen = request.status === 'reserved' || request.status === 'unknown';
   const isReleased = await play.ledger(step[1]).releaseRequest(request.id, 'refused');
   assert.equal(isReleased, isOpen && request.usage === 0);
-  if (isReleased) Object.assign(request, { status: 'released', tokens: 0, cost: request.cost === null ? null : 0 });
+  if (isReleased) await becomeReleased(play, request, true);
+}
+
+async function becomeReleased(play: PlayState, request: ModelRequest, isProven: boolean): Promise<void> {
+  Object.assign(request, { status: 'released', tokens: 0, cost: request.cost === null ? null : 0, isProven });
+  Object.assign(request, { unpriced: false, overshoot: false });
+  await play.compareRequest(request);
 }
 
 export async function unknown(play: PlayState, step: Step): Promise<void> {
   const request = play.requestAt(step, ['reserved']);
   if (request === undefined) return;
   await play.ledger(step[1]).markRequestUnknown(request.id);
-  request.status = 'unknown';
+  Object.assign(request, { status: 'unknown', unpriced: true });
+  await play.compareRequest(request);
 }
 
 /** A process dies: another one recovers what it had reserved. */
@@ -170,7 +217,8 @@ export async function crash(play: PlayState, [, owner]: Step): Promise<void> {
   owners[index] = await open();
   await play.ledger(index + 1).recoverRequests();
   for (const request of play.model.requests) {
-    if (request.owner === index && request.status === 'reserved') request.status = 'unknown';
+    if (request.owner === index && request.status === 'reserved')
+      Object.assign(request, { status: 'unknown', unpriced: true });
   }
 }
 
@@ -179,7 +227,7 @@ export async function reconcile(play: PlayState, step: Step): Promise<void> {
   if (request === undefined) return;
   const result = await play.ledger(step[1]).reconcileRequest(request.id, 'not_billed', person);
   assert.equal(result.settled, request.status === 'unknown');
-  if (result.settled) Object.assign(request, { status: 'released', tokens: 0, cost: request.cost === null ? null : 0 });
+  if (result.settled) await becomeReleased(play, request, false);
 }
 
 /** The same id again holds nothing twice, and with other facts it is told as such. */

@@ -4,7 +4,7 @@ import type { Usage } from '@stint/provider-hooks';
 import type { Database } from '@stint/storage';
 import { createLedger, type Ledger } from './ledger.js';
 import { LedgerModel, type ModelAccount, type ModelLimits, type ModelRequest } from './ledger-model.js';
-import type { Actor, Limits } from './types.js';
+import type { Actor, Limits, TokenAccounting } from './types.js';
 
 /** What is done, by whom, to what, and how much: each from 0 to 999. */
 export type Step = readonly [action: number, owner: number, target: number, amount: number];
@@ -42,8 +42,15 @@ export class PlayState {
     this.model.now = now;
   }
 
-  /** root; two beneath it; two beneath the first. */
-  async createTree(): Promise<void> {
+  /**
+   * root; two beneath it; two beneath the first. What is drawn: whether tokens read from a cache are charged, how much of a limit may be
+   * protected, and which limit is 0, if any.
+   */
+  async createTree([action, owner, target, amount]: Step): Promise<void> {
+    this.model.chargesCached = owner % 2 === 0;
+    const percent = amount % 3 === 0 ? {} : { protectedPercent: 10 + (amount % 20) };
+    const denied = target % 2 === 0 ? action % 5 : null;
+    const unlessDenied = (index: number, limit: number): number => (denied === index ? 0 : limit);
     await this.#create('root', null, {
       maxTokens: 1600,
       maxCostMicros: 5000,
@@ -52,26 +59,38 @@ export class PlayState {
       maxRunRequests: 4,
     });
     await this.#create('left', 'root', {
-      maxTokens: 1100,
+      maxTokens: 1130,
       protectedTokens: 200,
+      ...percent,
       maxConcurrentRequests: 4,
       maxAttempts: 3,
     });
-    await this.#create('right', 'root', { maxRequests: 3, maxRunRequests: 2, hourTokens: 700 });
-    await this.#create('leaf', 'left', { maxTokens: 600, maxCostMicros: 1500, maxConsecutiveFailures: 2 });
-    await this.#create('bare', 'left', {});
+    await this.#create('right', 'root', {
+      maxRequests: unlessDenied(0, 3),
+      maxRunRequests: 2,
+      hourTokens: unlessDenied(1, 700),
+    });
+    await this.#create('leaf', 'left', {
+      maxTokens: unlessDenied(2, 600),
+      maxCostMicros: unlessDenied(3, 1500),
+      maxConsecutiveFailures: 2,
+    });
+    await this.#create('bare', 'left', denied === 4 ? { maxTokens: 0 } : {});
   }
 
   async #create(name: string, parent: string | null, limits: ModelLimits): Promise<void> {
     const id = `${this.options.prefix}.${name}`;
     const above = parent === null ? null : `${this.options.prefix}.${parent}`;
-    const { protectedTokens, hourTokens, ...rest } = limits;
+    const { protectedTokens, protectedPercent, hourTokens, ...rest } = limits;
+    const percent = protectedPercent === undefined ? {} : { maxPercent: protectedPercent };
     const given: Limits = {
       ...rest,
-      ...(protectedTokens === undefined ? {} : { protected: { coordinator: { tokens: protectedTokens } } }),
+      ...(protectedTokens === undefined ? {} : { protected: { coordinator: { tokens: protectedTokens, ...percent } } }),
       ...(hourTokens === undefined ? {} : { windows: [{ per: 'hour', maxTokens: hourTokens }] }),
     };
-    await this.ledger(0).createAccount({ id, ...(above === null ? {} : { parent: above }), limits: given });
+    const accounting: TokenAccounting = this.model.chargesCached ? 'all' : 'without_cache_reads';
+    const place = above === null ? { accounting } : { parent: above };
+    await this.ledger(0).createAccount({ id, ...place, limits: given });
     this.model.accounts.push({
       id,
       parent: above,
@@ -101,9 +120,9 @@ export class PlayState {
   async compare(account: ModelAccount): Promise<void> {
     const ledger = this.ledger(0);
     const { usage, status, revision, limits, failures, windows } = await ledger.snapshotAccount(account.id);
-    const { requests, tokens, costMicros, heldTokens, open, unknown } = usage;
+    const { requests, tokens, costMicros, heldTokens, open, unknown, unmeasured, unpriced } = usage;
     assert.deepEqual(
-      { requests, tokens, costMicros, heldTokens, open, unknown },
+      { requests, tokens, costMicros, heldTokens, open, unknown, unmeasured, unpriced },
       this.model.sums(account.id),
       `sums of ${account.id}`,
     );
@@ -128,9 +147,30 @@ export class PlayState {
     );
   }
 
-  /** Compares every account, then verifies and replays the journal. */
+  async compareRequest({
+    id,
+    status,
+    tokens,
+    cost,
+    complete,
+    unpriced,
+    overshoot,
+    discrepancy,
+  }: ModelRequest): Promise<void> {
+    const request = await this.ledger(0).readRequest(id);
+    assert.deepEqual(
+      [request?.status, request?.chargedTokens, request?.chargedCostMicros, request?.complete],
+      [status, tokens, cost, complete],
+      id,
+    );
+    const flags = { unpriced: request?.unpriced, overshoot: request?.overshoot, discrepancy: request?.discrepancy };
+    assert.deepEqual(flags, { unpriced, overshoot, discrepancy }, `flags of ${id}`);
+  }
+
+  /** Compares every account and request, then verifies and replays the journal. */
   async prove(): Promise<void> {
     for (const account of this.model.accounts) await this.compare(account);
+    for (const request of this.model.requests) await this.compareRequest(request);
     const ledger = this.ledger(0);
     const root = this.model.accounts[0]?.id ?? '';
     for (const proof of [await ledger.verifyAccount(root), await ledger.replayAccount(root)]) {
@@ -139,11 +179,11 @@ export class PlayState {
   }
 }
 
-export function used(tokens: number): Usage {
+export function used(tokens: number, cached = 0): Usage {
   return {
-    inputTokens: tokens,
+    inputTokens: tokens - cached,
     outputTokens: 0,
-    cacheReadTokens: 0,
+    cacheReadTokens: cached,
     cacheWriteTokens: 0,
     reasoningTokens: 0,
     totalTokens: tokens,

@@ -42,7 +42,7 @@ const actions: readonly Action[] = [
 /** @throws AssertionError at the first step after which store and model differ */
 export async function playSteps(steps: readonly Step[], options: PlayOptions): Promise<void> {
   const play = new PlayState(options);
-  await play.createTree();
+  await play.createTree(steps[0] ?? [0, 0, 0, 0]);
   for (const [index, step] of steps.entries()) {
     const action = actions[step[0] % actions.length] as Action;
     try {
