@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { listTurns } from '@stint/journal';
 import { hookModel, type HookedModel } from '@stint/provider-hooks';
 import { openai, openaiPastAnswers } from '@stint/provider-hooks/openai';
 import { openaiCompatible } from '@stint/provider-hooks/openai-compatible';
@@ -14,7 +15,10 @@ import {
   runDurable,
   type Gate,
 } from './durable-run.test.helper.js';
-import type { RunEnd } from './types.js';
+import { stepsBefore, typedInputs } from './crash-points.test.helper.js';
+import { createRunControl, type RunControl } from './run-control.js';
+import { lines } from './scripted-model.test.helper.js';
+import type { EngineOptions, PendingInput, RunEnd } from './types.js';
 
 export const owner = { kind: 'run', id: 'ten-turns' } as const;
 
@@ -47,8 +51,15 @@ export async function crashRun(run: CrashRun, gate: Gate = killer(run)): Promise
 const apiKey = 'made-up';
 
 async function runToEnd(db: Database, run: CrashRun, gate: Gate): Promise<RunEnd> {
-  const options = { gate, tools: toolsOf(run.effectsPath, gate), ports: { sleep: async () => undefined } };
-  const events = await runDurable(db, owner, { model: modelOf(db, run, gate), ...options });
+  const control = createRunControl();
+  const events = await runDurable(db, owner, {
+    model: modelOf(db, run, gate),
+    gate,
+    control,
+    tools: toolsOf(run.effectsPath, gate, control),
+    ports: { sleep: async () => undefined },
+    ...(run.model === 'typed' ? typedOptions(db, gate) : {}),
+  });
   return events.at(-1) as RunEnd;
 }
 
@@ -58,7 +69,41 @@ function modelOf(db: Database, { url, model, isAskable }: CrashRun, gate: Gate):
   return hookModel(openaiCompatible({ name: 'sim', ...settings }).chatModel(model), durableHooks(db, owner, gate));
 }
 
-function toolsOf(effectsPath: string, gate: Gate): ToolRegistry {
+/** Inputs that stand in the store as answered or not, and a context that the steps do not fit in. */
+function typedOptions(db: Database, gate: Gate): Partial<EngineOptions> {
+  const pending = async (): Promise<readonly PendingInput[]> => {
+    const answered = (await db.read((ctx) => listTurns(ctx, owner))).filter(({ status }) => status === 'responded');
+    const done = new Set(answered.flatMap(({ inputIds }) => inputIds));
+    return typedInputs.filter(({ id, after }) => after <= answered.length && !done.has(id));
+  };
+  return {
+    contextTokens: 700,
+    drainInput: async () => {
+      gate('input:draining');
+      const inputs = await pending();
+      gate('input:drained');
+      return inputs;
+    },
+    closePendingInput: async () => {
+      gate('input:closing');
+      const isClosed = (await pending()).length === 0;
+      gate('input:closed');
+      return isClosed;
+    },
+    compact: async ({ entries }) => {
+      gate('history:compacting');
+      const texts = entries.map(({ message }) => ({
+        role: message.role,
+        text: lines([message])[0]?.replace(/^user: /, '') ?? '',
+      }));
+      const steps = stepsBefore(texts) + texts.filter(({ text }) => text.startsWith('result: wrote')).length;
+      gate('history:compacted');
+      return { summary: `Steps done: ${steps}`, keep: 0 };
+    },
+  };
+}
+
+function toolsOf(effectsPath: string, gate: Gate, control: RunControl): ToolRegistry {
   const look = defineTool({
     name: 'look',
     description: 'Looks',
@@ -80,7 +125,17 @@ function toolsOf(effectsPath: string, gate: Gate): ToolRegistry {
       return `wrote ${String(line)}`;
     },
   });
-  return createRegistry([look, write]);
+  const submit = defineTool({
+    name: 'submit',
+    description: 'Ends the run',
+    sideEffectScope: 'run',
+    inputSchema: { type: 'object' },
+    execute: () => {
+      control.requestEndTurn();
+      return 'submitted';
+    },
+  });
+  return createRegistry([look, write, submit]);
 }
 
 function killer({ point, occurrence }: CrashRun): Gate {

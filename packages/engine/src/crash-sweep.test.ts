@@ -5,158 +5,61 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listOperations, listTurns, readHistory, unresolved } from '@stint/journal';
-import { callsWithResults, startSimulator, type Scenario, type Simulator } from '@stint/simulator';
+import { startSimulator, type Simulator } from '@stint/simulator';
 import { openSqlite } from '@stint/storage';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Kind, kinds, type RightEnd, scenarioOf, stepCount } from './crash-points.test.helper.js';
 import { crashRun, owner, type CrashRun } from './crash-run.test.helper.js';
 import { repairHistory } from './repair-history.js';
 import { checkValid, lines } from './scripted-model.test.helper.js';
+import type { RunEnd } from './types.js';
 
 const child = fileURLToPath(new URL('../dist/crash-run.test.helper.js', import.meta.url));
-const turnCount = 10;
 const salt = Math.random().toString(36).slice(2, 8);
-/** Every passing of every point, not one at random: `STINT_SWEEP=all`. */
+/** Every passing of every point, not the first, middle and last: `STINT_SWEEP=all`. */
 const isWholeSweep = process.env['STINT_SWEEP'] === 'all';
-
-/** A step with a reading and a writing call, ten times; the model `cuts` loses each answer in its middle, once. */
-const scenario: Scenario = (request) => {
-  const last = request.messages.at(-1);
-  const isContinued = last?.role === 'user' && last.text.startsWith('Your answer was interrupted');
-  const fault = request.model === 'cuts' && !isContinued ? { fault: 'stream_cut' as const } : {};
-  const step = callsWithResults(request, 'write').length;
-  if (step >= turnCount) return { text: `finished ${salt}`, pieceCharacters: 4, ...fault };
-  return {
-    text: `this is step ${step}`,
-    pieceCharacters: 4,
-    toolCalls: [
-      { name: 'look', input: { step } },
-      { name: 'write', input: { line: `${salt}-${step}` } },
-    ],
-    ...fault,
-  };
-};
 
 let simulator: Simulator;
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'stint-crash-'));
-  simulator = await startSimulator({ scenario });
+  simulator = await startSimulator({ scenario: scenarioOf(salt) });
 });
 afterAll(async () => {
   await simulator.close();
   rmSync(folder, { recursive: true });
 });
 
-/** What a crash at a point leaves, and what the resumed run must make of it. */
-interface RightEnd {
-  /** The request that was in flight is unknown, and a person is asked. */
-  readonly asksAboutTurn?: true;
-  /** The call that was in flight is unknown, and a person is asked. */
-  readonly asksAboutCall?: true;
-  /** Requests to the provider beyond those of an uninterrupted run. */
-  readonly extraRequests?: number;
-  /** The effect of the call in flight is missing: it never began. */
-  readonly effectMissing?: true;
-  /** Passings of this point in an uninterrupted run. @default one a turn with calls */
-  readonly passings?: number;
-}
-
-interface Kind {
-  readonly model: string;
-  readonly isAskable: boolean;
-  /** Differs from the first kind in a few points only. @default false */
-  readonly isVariant?: boolean;
-  /** Requests of an uninterrupted run. */
-  readonly requests: number;
-  readonly rightEnds: Readonly<Record<string, RightEnd>>;
-}
-
-const answers = turnCount + 1;
-/** Points between requests and in tools; where nothing was in flight the end is that of an uninterrupted run. */
-const inTools: Readonly<Record<string, RightEnd>> = {
-  'read tool:before': {},
-  'read tool:during': {},
-  'read tool:after': {},
-  'write tool:before': {},
-  'operation:started': { asksAboutCall: true, effectMissing: true },
-  'write tool:during': { asksAboutCall: true, effectMissing: true },
-  'write tool:after': { asksAboutCall: true },
-  'operation:done': { asksAboutCall: true },
-  'operation:ended': {},
-};
-
-const kinds: Readonly<Record<string, Kind>> = {
-  'a provider that cannot be asked': {
-    model: 'm',
-    isAskable: false,
-    requests: answers,
-    rightEnds: {
-      'turn:prepared': { passings: answers },
-      'turn:started': { asksAboutTurn: true, passings: answers },
-      'turn:streaming': { asksAboutTurn: true, extraRequests: 1, passings: answers },
-      'turn:answered': { asksAboutTurn: true, extraRequests: 1, passings: answers },
-      'turn:finished': { passings: answers },
-      ...inTools,
-    },
-  },
-  'a provider that keeps its answers': {
-    model: 'm',
-    isAskable: true,
-    isVariant: true,
-    requests: answers,
-    rightEnds: {
-      'turn:prepared': { passings: answers },
-      // Not a byte has come back, so there is no id to ask for.
-      'turn:started': { asksAboutTurn: true, passings: answers },
-      'turn:identified': { passings: answers },
-      'turn:streaming': { passings: answers },
-      'turn:answered': { passings: answers },
-      'turn:finished': { passings: answers },
-    },
-  },
-  'a provider whose streams are cut': {
-    model: 'cuts',
-    isAskable: false,
-    isVariant: true,
-    requests: 2 * answers,
-    rightEnds: {
-      'turn:failing': { asksAboutTurn: true, extraRequests: 1, passings: answers },
-      'turn:failed': { extraRequests: 1, passings: answers },
-    },
-  },
-};
-
 /** The end of each kind of run that nobody interrupted. */
-const uninterrupted = new Map<Kind, { readonly text: string; readonly history: readonly string[] }>();
+const uninterrupted = new Map<Kind, Pick<RunEnd, 'text' | 'reason'> & { readonly history: readonly string[] }>();
 
-function occurrencesOf({ passings = turnCount }: RightEnd): readonly number[] {
+/** The first, the middle and the last passing; of a variant the last, and the one before it where every other one differs. */
+function occurrencesOf({ isVariant }: Kind, { passings = stepCount, atSecond }: RightEnd): readonly number[] {
   const all = Array.from({ length: passings }, (_, index) => index + 1);
   if (isWholeSweep) return all;
-  return [1 + Math.floor(Math.random() * passings)];
+  const sample = isVariant ? [atSecond ? passings - 1 : passings] : [1, Math.ceil(passings / 2)];
+  return all.filter((passing) => passing === passings || sample.includes(passing));
 }
 
-/** All points, or of a kind that differs from the first one in a few only two at random. */
-function pointsOf({ rightEnds, isVariant = false }: Kind): readonly (readonly [string, RightEnd])[] {
-  const all = Object.entries(rightEnds);
-  if (isWholeSweep || !isVariant) return all;
-  const first = Math.floor(Math.random() * all.length);
-  return [first, (first + 1) % all.length].flatMap((index) => all.slice(index, index + 1));
+function endAt({ atSecond = {}, ...right }: RightEnd, occurrence: number): RightEnd {
+  return occurrence % 2 === 0 ? { ...right, ...atSecond } : right;
 }
 
 describe.each(Object.entries(kinds))('%s', (_name, kind) => {
   beforeAll(async () => {
     const run = runOf(kind, 'none', '', 0);
     const before = simulator.requests().length;
-    const { text } = await crashRun(run);
+    const { text, reason } = await crashRun(run);
     expect(simulator.requests().length - before).toBe(kind.requests);
-    uninterrupted.set(kind, { text, history: (await read(run)).history });
+    uninterrupted.set(kind, { text, reason, history: (await read(run)).history });
   });
 
-  test.each(pointsOf(kind))(
+  test.each(Object.entries(kind.rightEnds))(
     'case E01, case Y20: killed at %s, the run goes on without paying or acting twice',
     async (point, right) => {
-      for (const occurrence of occurrencesOf(right)) await killAndResume({ kind, point, occurrence, right });
+      for (const occurrence of occurrencesOf(kind, right))
+        await killAndResume({ kind, point, occurrence, right: endAt(right, occurrence) });
     },
     isWholeSweep ? 300_000 : 60_000,
   );
@@ -179,12 +82,12 @@ async function killAndResume({ kind, point, occurrence, right }: Kill): Promise<
   const served = simulator.requests().slice(before);
 
   const whole = uninterrupted.get(kind);
-  expect(end, what).toMatchObject({ reason: 'completed', text: whole?.text });
+  expect(end, what).toMatchObject({ reason: whole?.reason, text: whole?.text });
   checkValid(end.entries.map((entry) => entry.message));
   expect(served, what).toHaveLength(kind.requests + (right.extraRequests ?? 0));
   expect(new Set(served.map((request) => request.turnId)).size, what).toBe(served.length);
   for (const request of served) expect(turnIds, what).toContain(request.turnId);
-  expect(turns.filter((status) => status === 'responded')).toHaveLength(answers);
+  expect(turns.filter((status) => status === 'responded')).toHaveLength(kind.answers);
   expect(open, what).toEqual({ turns: right.asksAboutTurn ? 1 : 0, operations: right.asksAboutCall ? 1 : 0 });
   expect(operations.filter((status) => status === 'unknown')).toHaveLength(right.asksAboutCall ? 1 : 0);
   expectEffects(run, right, occurrence);
@@ -212,7 +115,7 @@ test('every boundary of the journal is a point of the sweep', async () => {
   for (const kind of Object.values(kinds)) {
     const own = new Map<string, number>();
     await crashRun(runOf(kind, 'seen', '', 0), (point) => void own.set(point, (own.get(point) ?? 0) + 1));
-    for (const [point, { passings = turnCount }] of Object.entries(kind.rightEnds))
+    for (const [point, { passings = stepCount }] of Object.entries(kind.rightEnds))
       if (point !== 'turn:streaming') expect(own.get(point), point).toBe(passings);
     for (const point of own.keys()) passed.add(point);
   }
@@ -224,7 +127,7 @@ const unknownOutcome = 'result: Interrupted; the outcome is unknown. Check what 
 
 function expectEffects(run: CrashRun, right: RightEnd, occurrence: number): void {
   const effects = readFileSync(run.effectsPath, 'utf8').trim().split('\n');
-  const all = Array.from({ length: turnCount }, (_, step) => `${salt}-${step}`);
+  const all = Array.from({ length: stepCount }, (_, step) => `${salt}-${step}`);
   expect(effects).toEqual(right.effectMissing ? all.filter((_, step) => step !== occurrence - 1) : all);
 }
 
@@ -235,7 +138,7 @@ function runOf({ model, isAskable }: Kind, name: string, point: string, occurren
     effectsPath: `${base}.txt`,
     url: simulator.url,
     model,
-    isAskable,
+    isAskable: isAskable ?? false,
     point,
     occurrence,
   };

@@ -64,7 +64,7 @@ test('a run that was aborted after a compaction and compacts again in the same t
   };
   const gate = (point: string): void => {
     // The second turn has begun, was compacted, and is not sent.
-    if (point === 'turn-start' && (starts += 1) === 2) controller.abort();
+    if (point === 'turn:begun' && (starts += 1) === 2) controller.abort();
   };
   const aborted = (await runDurable(db, owner, { ...options, gate, signal: controller.signal })).at(-1) as RunEnd;
   expect(aborted.reason).toBe('aborted');

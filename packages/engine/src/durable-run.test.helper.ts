@@ -186,10 +186,13 @@ export async function runDurable(
       await db.write((ctx) => endOperation(ctx, { turnId: call.turnId, callIndex: call.callIndex }, { effect, entry }));
       gate('operation:ended');
     },
-    appendEntries: (entries) => db.write((ctx) => appendEntries(ctx, owner, entries)).then(() => undefined),
+    appendEntries: async (entries) => {
+      gate('entries:storing');
+      await db.write((ctx) => appendEntries(ctx, owner, entries));
+    },
   });
   for await (const event of run) {
-    if (event.type === 'turn-start') gate('turn-start');
+    if (event.type === 'turn-start') gate('turn:begun');
     if (event.type === 'text-delta') gate('turn:streaming');
     events.push(event);
   }
