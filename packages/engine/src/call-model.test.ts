@@ -380,3 +380,20 @@ test('options that cannot be are refused by name at once', () => {
   expect(() => runEngine({ model, limits: { maxRepeats: 0 } })).toThrow(/limits\.maxRepeats is 0/);
   expect(() => runEngine({ model, retry: { maxTries: 1.5 } })).toThrow(/retry\.maxTries is 1\.5/);
 });
+
+test('case E19: an answer that could not be stored is counted, and what it said is kept', async () => {
+  const stored: string[] = [];
+  const hooks = {
+    prepare: async () => ({ id: 'only' }),
+    start: async () => undefined,
+    finish: () => Promise.reject(new Error('disk full')),
+    fail: async () => undefined,
+  };
+  const { model } = scriptedModel(() => ({ text: 'paid for' }), { hooks: hooks as never });
+  const appendEntries = async (entries: readonly { readonly key: string }[]) =>
+    void stored.push(...entries.map(({ key }) => key));
+  const { end } = await finish({ model, appendEntries });
+  expect(end).toMatchObject({ reason: 'failed', error: { code: 'hook_failed' }, requests: 1, text: 'paid for' });
+  expect(end.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 });
+  expect(stored).toEqual(['prompt', 'partial:only']);
+});

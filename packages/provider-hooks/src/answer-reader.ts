@@ -60,7 +60,7 @@ export class AnswerReader<H extends TurnHandle> {
   async cancel(reason: unknown): Promise<void> {
     if (this.response !== null) return;
     await this.#cancelReader();
-    await this.#call.fail(reason);
+    await this.#call.fail(reason); // of an answer that is complete this only waits for its `finish` hook
   }
 
   /** Answers the finish part once, as the last one. */

@@ -115,7 +115,11 @@ function toHookError(error: unknown, hook: HookName): ProviderError {
 function withTimeout<T>(call: () => Promise<T>, timeoutMs: number, hook: HookName): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new ProviderError('hook_failed', `The ${hook} hook did not answer within ${timeoutMs} ms.`, { hook }));
+      reject(
+        new ProviderError('hook_failed', `The ${hook} hook did not answer within ${Math.round(timeoutMs)} ms.`, {
+          hook,
+        }),
+      );
     }, timeoutMs);
     const settle = (action: () => void): void => {
       clearTimeout(timer);

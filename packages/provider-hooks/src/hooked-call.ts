@@ -34,6 +34,8 @@ export class HookedCall<H extends TurnHandle> {
   #stopped: ProviderError | null = null;
   /** How the request failed, once it has; settles when the hooks were told. */
   #ending: Promise<ProviderError> | null = null;
+  /** The `finish` hook at work, once the answer was complete: the request can fail no more. */
+  #finishing: Promise<void> | null = null;
   #cancel: (() => void) | null = null;
   #transport = newTransport();
   #isOurFetch = false;
@@ -125,6 +127,7 @@ export class HookedCall<H extends TurnHandle> {
   /** The fetch of a provider, as part of this call. One that was started at its invocation is sent by its first fetch. */
   async fetch(base: typeof fetch, input: string | URL | Request, init: RequestInit | undefined): Promise<Response> {
     this.#isOurFetch = true;
+    if (this.#state === 'ended') throw await this.#lateFetch();
     if (this.#state === 'started' && !this.#fetched) await this.recheck();
     else {
       if (this.#state !== 'prepared') await this.#startAnother();
@@ -173,14 +176,34 @@ export class HookedCall<H extends TurnHandle> {
     this.#takeWireUsage();
     const response = this.answer.response(reason);
     this.#end();
-    if (this.#handle) await this.#hooks.finish(this.#handle, response);
+    this.#finishing = this.#finish(response);
+    await this.#finishing;
     return response;
+  }
+
+  /** Calls `finish`. What it throws says that the request was sent, and what it brought: it is paid for all the same. */
+  async #finish(response: TurnResponse): Promise<void> {
+    try {
+      if (this.#handle) await this.#hooks.finish(this.#handle, response);
+    } catch (error) {
+      throw this.#withFacts(error, this.#facts(null));
+    }
+  }
+
+  #withFacts(error: unknown, facts: FailFacts): unknown {
+    return isProviderError(error) ? error.with({ facts, ...(this.#handle ? { turnId: this.#handle.id } : {}) }) : error;
   }
 
   /** Ends the request by what went wrong, if nothing else did before; answers the error to throw once the `fail` hook has returned. */
   fail(cause: unknown): Promise<ProviderError> {
-    this.#ending ??= this.#failOnce(cause);
+    this.#ending ??= this.#finishing ? this.#failLate(cause, this.#finishing) : this.#failOnce(cause);
     return this.#ending;
+  }
+
+  /** The answer was complete before: `finish` ends the request, and what went wrong since is no failure of it. */
+  async #failLate(cause: unknown, finishing: Promise<void>): Promise<ProviderError> {
+    await finishing;
+    return this.#toError(cause, this.#facts(null));
   }
 
   async #failOnce(cause: unknown): Promise<ProviderError> {
@@ -188,7 +211,11 @@ export class HookedCall<H extends TurnHandle> {
     const known = this.#stopped ?? this.#toError(cause, facts);
     const error = known.with({ facts, ...(this.#handle ? { turnId: this.#handle.id } : {}) });
     this.#end();
-    if (this.#handle) await this.#hooks.fail(this.#handle, error, facts);
+    try {
+      if (this.#handle) await this.#hooks.fail(this.#handle, error, facts);
+    } catch (failed) {
+      throw this.#withFacts(failed, facts);
+    }
     return error;
   }
 
@@ -211,6 +238,15 @@ export class HookedCall<H extends TurnHandle> {
   /** True if the error carries an HTTP status although no request of ours left. */
   didBypass(error: unknown): boolean {
     return !this.wasStarted && !isProviderError(error) && factsOfError(error).status !== null;
+  }
+
+  /** The call is over: nobody would end what a further fetch began, such as a poll or a retry in the background. */
+  async #lateFetch(): Promise<ProviderError> {
+    if (this.#ending) return await this.#ending;
+    return new ProviderError(
+      'unhooked_request',
+      `${this.#request.model} made a request after its answer was complete; nothing was sent. Each request belongs to a call.`,
+    );
   }
 
   /** The first request ends by its facts; the next one is watched, reserved and checked as if it were alone. */
