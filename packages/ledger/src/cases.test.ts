@@ -28,7 +28,7 @@ it('names every case of the ledger in the title of a test that both engines run'
   const runner = { describe: (_name: string, define: () => void) => define(), it: (name: string) => titles.push(name) };
   testLedger(runner, 'no engine', async () => freshSqlite());
   const named = new Set(titles.flatMap((title) => [...title.matchAll(/\bcase (L\d\d)\b/gu)].map(([, id]) => id)));
-  expect([...named].toSorted()).toEqual(cases);
+  expect(named).toEqual(new Set(cases));
   for (const engine of ['sqlite', 'postgres']) {
     const test = readFileSync(new URL(`./${engine}.test.ts`, import.meta.url), 'utf8');
     expect(test, engine).toMatch(/^testLedger\(\{ describe, it \}/mu);

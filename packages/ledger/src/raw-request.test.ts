@@ -5,7 +5,7 @@ import { dialectOf, estimatedRequestOf } from './raw-request.js';
 
 const source = { address: 'made up', readOn: '2026-11-30' };
 const rates = { input: 1_000_000, output: 5_000_000, cacheWrite: 1_250_000, cacheWrite1h: 2_000_000 };
-const toolFeesMicros = { web_search: 10_000, googleSearch: 35_000, web: 4_000 };
+const toolFeesMicros = { web_search: 10_000, google_search: 35_000, web: 4_000 };
 const book = parsePriceBook({
   version: '1',
   models: {

@@ -145,8 +145,12 @@ function toolOf(tool: Fields, mostCalls: unknown): readonly ToolDefinition[] {
 /** Google: `{ functionDeclarations: [...] }`, and a member for each tool that it runs itself, as `{ googleSearch: {} }`. */
 function googleTools(tool: Fields): readonly ToolDefinition[] {
   return Object.keys(tool).map((name) =>
-    /^function_?declarations$/iu.test(name) ? functionTool(name) : providerTool(name, name, undefined),
+    /^function_?declarations$/iu.test(name) ? functionTool(name) : providerTool(name, snakeCase(name), undefined),
   );
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/gu, (capital) => `_${capital.toLowerCase()}`);
 }
 
 function functionTool(name: string): ToolDefinition {

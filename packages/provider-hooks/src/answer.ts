@@ -1,4 +1,5 @@
 import { finishReasonOf, isCompleteReason } from './finish-reason.js';
+import { callsInContent, withShownCalls } from './provider-tool-calls.js';
 import { mergeRawUsage, rawUsageObject, usageOfRaw } from './raw-usage.js';
 import type { ContentPart, FinishReason, TurnResponse, Usage } from './types.js';
 import { usageOfResult } from './usage.js';
@@ -37,7 +38,8 @@ export class Answer {
   }
 
   get usage(): Usage | null {
-    return this.#usage ?? usageOfRaw(this.#rawUsage);
+    const shown = callsInContent(this.#content as readonly object[] as readonly StreamPart[], this.#providerMetadata);
+    return withShownCalls(this.#usage ?? usageOfRaw(this.#rawUsage), shown);
   }
 
   get text(): string {

@@ -1,21 +1,33 @@
+import { callsInBody, type ToolCalls, withShownCalls } from './provider-tool-calls.js';
 import { serviceTierIn } from './service-tier.js';
 import { usageOf } from './token-counts.js';
 import type { Usage } from './types.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Under this name the calls that the answer shows are kept with its usage; no provider's figure is called so. */
+const shownCalls = 'stint_shown_tool_calls';
+
 /**
  * The usage object inside a provider's own body or stream event: Anthropic (message, message_start, message_delta),
- * OpenAI chat, OpenAI responses (body or its `response.*` events), Google. Undefined if it holds none. OpenAI's tier, which stands
- * beside it, is put in.
+ * OpenAI chat, OpenAI responses (body or its `response.*` events), Google. Undefined if it holds none. What stands beside it is put in:
+ * OpenAI's tier, and the calls of tools that the answer shows.
  */
 export function rawUsageObject(body: unknown): Fields | undefined {
   const top = fieldsOf(body);
   if (top === undefined) return undefined;
   const holder = fieldsOf(top['message']) ?? fieldsOf(top['response']) ?? top;
   const usage = fieldsOf(top['usage']) ?? fieldsOf(holder['usage']) ?? fieldsOf(top['usageMetadata']);
-  const tier = holder['service_tier'] ?? top['service_tier'];
-  return usage === undefined || typeof tier !== 'string' ? usage : { ...usage, service_tier: tier };
+  const beside = usage === undefined ? {} : factsBeside(holder, holder['service_tier'] ?? top['service_tier']);
+  return Object.keys(beside).length === 0 ? usage : { ...usage, ...beside };
+}
+
+function factsBeside(holder: Fields, tier: unknown): Fields {
+  const shown = callsInBody(holder);
+  return {
+    ...(typeof tier === 'string' ? { service_tier: tier } : {}),
+    ...(Object.keys(shown).length === 0 ? {} : { [shownCalls]: shown }),
+  };
 }
 
 /**
@@ -32,7 +44,8 @@ export function usageOfRaw(raw: unknown): Usage | null {
   const fields = fieldsOf(raw);
   const usage = fields === undefined ? null : usageOfFields(fields);
   const serviceTier = serviceTierIn(fields);
-  return usage === null || serviceTier === undefined ? usage : { ...usage, serviceTier };
+  const withCalls = withShownCalls(usage, (fieldsOf(fields?.[shownCalls]) ?? {}) as ToolCalls);
+  return withCalls === null || serviceTier === undefined ? withCalls : { ...withCalls, serviceTier };
 }
 
 function usageOfFields(fields: Fields): Usage | null {

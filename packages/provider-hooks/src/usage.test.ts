@@ -229,6 +229,56 @@ test('the tier that served is kept where it is not the standard one, in every di
   }
 });
 
+test('case L25: calls of tools that the provider ran count as the answer shows them where its usage does not report them', () => {
+  const search = (type: string) => ({ type: 'web_search_call', action: { type } });
+  const output = [search('search'), search('open_page'), search('search'), { type: 'file_search_call' }];
+  const response = { output: [...output, { type: 'function_call' }, { type: 'message' }, null] };
+  const openai = { ...response, usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } };
+  const calls = { web_search: 2, file_search: 1 };
+  expect(usageOfRaw(rawUsageObject(openai))).toMatchObject({ providerToolCalls: calls });
+  expect(usageOfRaw(rawUsageObject({ response: openai }))).toMatchObject({ providerToolCalls: calls });
+  const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 1 };
+  const google = { candidates: [{ groundingMetadata: { webSearchQueries: ['a', 'b'] } }], usageMetadata };
+  expect(usageOfRaw(rawUsageObject(google))).toMatchObject({ providerToolCalls: { google_search: 2 } });
+  const plain = { output: [{ type: 'message' }], usage: openai.usage };
+  expect(usageOfRaw(rawUsageObject(plain))).not.toHaveProperty('providerToolCalls');
+});
+
+test('case L25: of an answer of the AI SDK too, and a report goes before what is shown', () => {
+  const call = (toolCallId: string, toolName: string, more: object = { providerExecuted: true }) => ({
+    type: 'tool-call',
+    toolCallId,
+    toolName,
+    input: '{}',
+    ...more,
+  });
+  const result = (toolCallId: string, type: string) => ({
+    type: 'tool-result',
+    toolCallId,
+    toolName: 'web_search',
+    result: { action: { type } },
+  });
+  const calls = [call('1', 'web_search'), call('2', 'web_search'), call('3', 'file_search')];
+  const content = [
+    ...calls,
+    result('1', 'search'),
+    result('2', 'openPage'),
+    call('4', 'mine', {}),
+    call('5', 'mcp.x', { providerExecuted: true, dynamic: true }),
+  ];
+  const usageOfAnswer = (raw: object, metadata: object = {}) => {
+    const answer = new Answer('openai.responses', 'm');
+    const usage = { inputTokens: { total: 3 }, outputTokens: { total: 1 }, raw };
+    answer.addResult({ content, finishReason: { unified: 'stop' }, usage, providerMetadata: metadata });
+    return answer.usage?.providerToolCalls;
+  };
+  expect(usageOfAnswer({})).toEqual({ web_search: 1, file_search: 1 });
+  const reported = { input_tokens: 3, output_tokens: 1, server_tool_use: { web_search_requests: 7 } };
+  expect(usageOfAnswer(reported)).toEqual({ web_search: 7, file_search: 1 });
+  const grounded = { google: { groundingMetadata: { webSearchQueries: ['a'] } } };
+  expect(usageOfAnswer({}, grounded)).toEqual({ web_search: 1, file_search: 1, google_search: 1 });
+});
+
 test('what is not told is null, and an impossible count is taken for not told', () => {
   expect(usageOfResult({ inputTokens: { total: undefined }, outputTokens: { total: undefined } }, 'p')).toBeNull();
   expect(usageOfResult({ inputTokens: undefined, outputTokens: undefined }, 'p')).toBeNull();
