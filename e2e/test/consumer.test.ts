@@ -1,3 +1,4 @@
+import { startPostgres } from '@stint/storage/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -85,7 +86,18 @@ async function expectToRun(consumer: Consumer, module: string): Promise<void> {
 }
 
 /** Examples of how a server of one's own is used: they are compiled, and there is no such server here. */
-const needsServer = (code: string): boolean => /\b(?:openPostgres|connectMcp)\(/.test(code);
+const needsServer = (code: string): boolean => /\bconnectMcp\(/.test(code);
+
+/** The examples that open a file, with a database of a server in its place. */
+const onPostgres = (examples: Readonly<Record<string, string>>, url: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(examples)
+      .filter(([, code]) => code.includes('openSqlite('))
+      .map(([module, code]) => {
+        const opened = code.replaceAll(/openSqlite\(\{[^}]*\}\)/g, `openPostgres(${JSON.stringify({ url })})`);
+        return [`${module}-on-postgres`, opened.replaceAll('openSqlite', 'openPostgres')];
+      }),
+  );
 
 /** Runs an example that serves tools of a plugin and of an MCP server, asks it for them as a client, and uses one of each. */
 async function expectToServe(consumer: Consumer, module: string): Promise<void> {
@@ -227,6 +239,20 @@ describe('a package alone, with nothing of the workspace but what it depends on'
     { name: '@stint/engine', withIt: ['@stint/provider-hooks', '@stint/tools', '@stint/simulator'] },
     { name: '@stint/tools', withIt: [] },
   ];
+
+  it("@stint/ledger's README examples run with Postgres in the place of the file too", async () => {
+    const names = ['@stint/ledger', '@stint/storage', '@stint/provider-hooks', '@stint/simulator'];
+    const consumer = await install(names, [...librariesOf([readmeOf(all, '@stint/ledger')]), pinned('pg')], true);
+    const server = await startPostgres();
+    try {
+      const examples = onPostgres(examplesIn(consumer, ['@stint/ledger']), server.url);
+      expect(Object.keys(examples)).toHaveLength(2);
+      expect(ours(await consumer.compile('node16', examples, 'node16'))).toEqual([]);
+      for (const module of Object.keys(examples)) await expectToRun(consumer, module);
+    } finally {
+      await server.stop();
+    }
+  });
 
   it.each(alone)('$name compiles and runs its README examples', async ({ name, withIt }) => {
     const consumer = await install([name, ...withIt], librariesOf([readmeOf(all, name)]), true);
