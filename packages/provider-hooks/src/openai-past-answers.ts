@@ -64,10 +64,13 @@ function unfinishedOf(body: { readonly status?: unknown }): PastAnswer | null {
     case 'queued':
     case 'in_progress':
       return { state: 'running' };
-    default: {
+    case 'failed':
+    case 'cancelled': {
       const answer = new Answer('openai.responses', '');
       answer.addRaw(body);
       return { state: 'failed', usage: answer.usage };
     }
+    default: // a proxy's own words, or a status of another year: nothing is proved by them
+      throw new Error('the provider tells no status of the answer that is known; whether there is one stays open');
   }
 }

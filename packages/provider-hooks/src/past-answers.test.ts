@@ -1,5 +1,6 @@
 import { type Simulator, startSimulator } from '@stint/simulator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isProviderError } from './errors.js';
 import { hookModel } from './hook-model.js';
 import { openai, openaiPastAnswers } from './openai.js';
 import type { PastAnswer } from './past-answer.js';
@@ -90,4 +91,15 @@ test('a provider that cannot be asked now says so by an error that may be tried 
   expect(await rejection(past('resp_x', { baseURL: gone.url }))).toMatchObject({ code: 'not_sent', retryable: true });
   const broken = { fetch: async () => new Response('{}', { status: 500 }) };
   expect(await rejection(past('resp_x', broken))).toMatchObject({ code: 'server_error', retryable: true });
+});
+
+test('words that tell nothing about an answer prove nothing: it stays unknown', async () => {
+  for (const body of ['{"id":"x"}', '[]', 'null', '"failed"', '{"status":"archived"}', '{"status":null}', '<html>']) {
+    const fetch = async (): Promise<Response> => new Response(body, { status: 200 });
+    expect(isProviderError(await rejection(past('resp_x', { fetch }))), body).toBe(true);
+  }
+  for (const status of ['failed', 'cancelled']) {
+    const fetch = async (): Promise<Response> => Response.json({ id: 'x', status, usage: null });
+    expect(await past('resp_x', { fetch })).toEqual({ state: 'failed', usage: null });
+  }
 });
