@@ -1,9 +1,11 @@
-import { readTurn } from '@stint/journal';
-import type { PastAnswer, PastAnswers } from '@stint/provider-hooks';
+import { insertTurn, noteResponseId, readTurn, recordUnknown } from '@stint/journal';
+import type { FrozenRequest, PastAnswer, PastAnswers } from '@stint/provider-hooks';
 import { openaiPastAnswers } from '@stint/provider-hooks/openai';
 import { expect, it } from 'vitest';
+import { askProviders } from './ask-providers.js';
 import { expectHonestBooks, serveUntilKilled, stands } from './killing.test.helper.js';
-import { openBench, summary } from './work-bench.test.helper.js';
+import { pricingBy } from './pricing.js';
+import { type Bench, openBench, summary } from './work-bench.test.helper.js';
 
 it('a model still at work is asked about by each sweep; whoever waits for a person then goes on unaided', async () => {
   await using bench = await openBench({ keepsAnswers: true });
@@ -45,3 +47,50 @@ it('a provider that cannot be asked leaves the turn to a person, and says so in 
   expect(records.item.attention?.code).toBe('unknown_turn');
   expect(lines).toContain('A provider could not be asked for an answer');
 });
+
+it('providers are asked at once, so that one that hangs does not keep the others waiting', async () => {
+  await using bench = await openBench({ keepsAnswers: true });
+  const owners = await lostTurns(bench, 3);
+  let asked = 0;
+  let all = (): void => undefined;
+  const allAsked = new Promise<void>((resolve) => (all = resolve));
+  const said: string[] = [];
+  const ask: PastAnswers = async (): Promise<PastAnswer> => {
+    asked += 1;
+    if (asked === owners.length) all();
+    await allAsked;
+    return { state: 'running' };
+  };
+  const asking = { pastAnswersOf: () => ask, pricing: pricingBy(), running: new Map<string, number>() };
+  expect(await askProviders({ db: bench.db, log: ({ message }) => said.push(message), ...asking }, owners)).toBe(0);
+  expect(asked).toBe(owners.length);
+  expect(said).toEqual(['Asking providers for answers that were lost']);
+});
+
+const request: FrozenRequest = {
+  model: 'simulated:default',
+  provider: 'simulated',
+  modelId: 'default',
+  prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+  tools: [],
+  settings: {},
+  hash: 'h',
+  stream: true,
+  turnNumber: 1,
+  inputIds: [],
+  entries: [],
+  purpose: 'turn',
+};
+
+/** Unknown turns of as many Runs, each with an id under which its provider may keep the answer. */
+async function lostTurns(bench: Bench, count: number): Promise<readonly string[]> {
+  const ids = Array.from({ length: count }, (_, index) => `lost-${index}`);
+  for (const id of ids) {
+    await bench.db.write(function* (ctx) {
+      yield* insertTurn(ctx, { id, owner: { kind: 'run', id }, request });
+      yield* noteResponseId(ctx, id, `resp-${id}`);
+      yield* recordUnknown(ctx, id, { error: { code: 'lost', message: 'lost' }, asksPerson: true });
+    });
+  }
+  return ids;
+}

@@ -32,15 +32,19 @@ export interface AskOptions extends Asking {
 
 /** Longest time for one question. */
 const askTimeoutMs = 10_000;
+/** Questions at once: recovery waits for all of them, so that one provider that hangs is to cost ten seconds and no more. */
+const mostAtOnce = 8;
 /** How often a model that is still at work is asked about: an hour, at the usual time between two sweeps. */
 const mostAsks = 720;
 
 /** Settles what providers know about these turns, and about those that were running before. Answers how many it settled. */
 export async function askProviders(options: AskOptions, lost: readonly string[]): Promise<number> {
   const { db, log, pastAnswersOf, running } = options;
+  const owners = await ownersOf(db, [...new Set([...lost, ...running.keys()])]);
+  if (owners.length > 0)
+    log({ level: 'info', message: 'Asking providers for answers that were lost', owners: owners.length });
   let settled = 0;
-  const turnIds = [...new Set([...lost, ...running.keys()])];
-  for (const owner of await ownersOf(db, turnIds)) {
+  await inParallel(owners, mostAtOnce, async (owner) => {
     const ids = await resolveByProvider(db, owner, {
       ask: (turn) => {
         const ask = pastAnswersOf(turn.model);
@@ -60,8 +64,18 @@ export async function askProviders(options: AskOptions, lost: readonly string[])
         }),
     });
     settled += ids.length;
-  }
+  });
   return settled;
+}
+
+/** Each of the items, at most `most` at a time. The first error stops what has not begun, and is thrown when the rest has ended. */
+async function inParallel<T>(items: readonly T[], most: number, work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  const ends = await Promise.allSettled(Array.from({ length: most }, worker));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
 async function ownersOf(db: Database, turnIds: readonly string[]): Promise<readonly TurnOwner[]> {
