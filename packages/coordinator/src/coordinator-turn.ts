@@ -166,9 +166,10 @@ async function ask(services: Services, { opening, dialogue, signal }: Turn): Pro
 }
 
 async function modelOf(services: Services, { item, fence }: Opening): Promise<HookedModel> {
-  const { db, gate, pricing, pastAnswersOf } = services;
+  const { db, gate, log, pricing, pastAnswersOf } = services;
   const hooks = createTurnHooks({
     db,
+    log,
     gate,
     pricing,
     pastAnswersOf,

@@ -45,6 +45,7 @@ export async function openRun(services: Services, claimed: ClaimedAction): Promi
     fence: (ctx) => checkRunFence(ctx, fence),
     pricing: services.pricing,
     pastAnswersOf: services.pastAnswersOf,
+    log: services.log,
     budget: budgetOf(claimed),
   });
   const model = hookModel(await services.resolveModel({ item, purpose: 'action' }), hooks);

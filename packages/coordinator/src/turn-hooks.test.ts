@@ -81,6 +81,7 @@ async function withHooks(
           totalTokens * 2,
     },
     gate: (point) => points.push(point),
+    log: ({ level, message, turnId }) => points.push(`${level}: ${message} ${String(turnId)}`),
     *fence() {
       return fence.holds;
     },
@@ -280,6 +281,52 @@ describe('the one hook set', () => {
           const account = await bench.db.read((ctx) => snapshotAccount(ctx, 'a'));
           expect(account).toMatchObject({ inFlight: 0, held: { tokens: 0 } });
           expect(account?.usage).toMatchObject({ tokens: 0 });
+        },
+        around,
+      );
+    },
+  );
+
+  it.each([
+    ['retryable', 2],
+    ['lasting', 1],
+  ] as const)(
+    'takes a late start back again when the store fails by a %s error, or says so',
+    async (kind, failures) => {
+      const gate = deferred();
+      const reached = deferred();
+      let writes = 0;
+      const around = (db: Database): Database => {
+        const write: Database['write'] = async (body) => {
+          writes += 1;
+          if (writes > 1 && writes <= 1 + failures) {
+            await db.write(function* (ctx) {
+              yield* body(ctx);
+              throw Object.assign(new Error('the store is busy'), { retryable: kind === 'retryable' });
+            });
+          }
+          const result = await db.write(body);
+          reached.resolve();
+          if (writes === 1) await gate.promise;
+          return result;
+        };
+        return Object.create(db, { write: { value: write }, read: { value: db.read.bind(db) } }) as Database;
+      };
+      await withHooks(
+        {},
+        async ({ bench, hooks, points }) => {
+          const turn = await prepared(hooks);
+          const started = hooks.start(turn).catch((error: unknown) => error);
+          await reached.promise;
+          await hooks.fail(turn, new ProviderError('hook_failed', 'The start hook did not answer in time.'), unsent);
+          gate.resolve();
+          expect(await started).toMatchObject({ code: 'start_late' });
+          const isBack = kind === 'retryable';
+          expect(await booked(bench, turn.id)).toMatchObject(
+            isBack ? { turn: 'cancelled', request: 'released' } : { turn: 'dispatching', request: 'reserved' },
+          );
+          const said = points.filter((point) => point.startsWith('error:') && point.endsWith(turn.id));
+          expect(said).toHaveLength(isBack ? 0 : 1);
         },
         around,
       );

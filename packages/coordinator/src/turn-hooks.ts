@@ -8,6 +8,7 @@
  * 4. A `start` that outlasted its time has been given up: nothing was sent, so what it still stores it takes back.
  * 5. Locks are taken in the order work item, action, run (by the fence), accounts, request, turn.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   insertDeniedTurn,
   insertTurn,
@@ -39,7 +40,9 @@ import type {
 import type { Context, Database, Gate, Transaction } from '@stint/storage';
 import type { PastAnswersOf } from './past-answers-of.js';
 import { causesOf } from './error-causes.js';
+import { errorFacts } from './error-facts.js';
 import { CoordinatorError } from './errors.js';
+import type { LogLine } from './options.js';
 import { claimLost } from './watch-claim.js';
 import type { Hold, Pricing } from './pricing.js';
 
@@ -72,6 +75,8 @@ export interface TurnHooksOptions {
   readonly pastAnswersOf?: PastAnswersOf | undefined;
   /** @default no gate */
   readonly gate?: Gate;
+  /** Told of a start that could not be taken back. */
+  readonly log: (line: LogLine) => void;
 }
 
 /** The ledger refused a request: nothing was sent. `reason` says which limit and which account. */
@@ -111,7 +116,7 @@ export function createTurnHooks(options: TurnHooksOptions): ProviderHooks<Prepar
     start: async (turn) => {
       const admission = await db.write((ctx) => admit(ctx, options, turn));
       if (wasGivenUp(turn)) {
-        if (admission === null) await db.write((ctx) => withdraw(ctx, options, turn));
+        if (admission === null) await takeBack(options, turn);
         throw startedLate(turn);
       }
       if (admission !== null) {
@@ -177,6 +182,27 @@ function* admit(
   yield* insertTurn(ctx, { id, owner, request });
   if (options.inputs !== undefined) yield* options.inputs.bind(ctx, id, request.inputIds);
   return null;
+}
+
+/** Waits between the tries to take a start back, in ms; nobody waits for it, and the store may be busy for a while. */
+const takeBackDelaysMs = [100, 1_000, 5_000, 20_000];
+
+/** What cannot be taken back is found by recovery once this process has ended; the log says so. */
+async function takeBack(options: TurnHooksOptions, turn: PreparedTurn): Promise<void> {
+  for (const delayMs of [...takeBackDelaysMs, null]) {
+    try {
+      return await options.db.write((ctx) => withdraw(ctx, options, turn));
+    } catch (error) {
+      const mayRepeat = (error as { retryable?: unknown }).retryable === true;
+      if (mayRepeat && delayMs !== null) await sleep(delayMs);
+      else return sayLeft(options, turn, error);
+    }
+  }
+}
+
+function sayLeft({ log }: TurnHooksOptions, { id }: PreparedTurn, error: unknown): void {
+  const message = 'A request that was never sent stays booked: its start could not be taken back';
+  log({ level: 'error', message, turnId: id, ...errorFacts(error) });
 }
 
 /** Takes back, in one transaction, what a `start` stored after it was given up: not a byte of its request has left. */
