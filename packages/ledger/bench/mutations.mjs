@@ -181,6 +181,13 @@ const mutations = [
     'retryAfter: bounds.endsAt',
     'retryAfter: bounds.startsAt',
   ],
+  [
+    'a kind named as a member of Object is not summed',
+    'tree.js',
+    'ownValue(account.kinds, kind)',
+    'account.kinds[kind]',
+  ],
+  ['a kind named as a member of Object is not verified', 'verify.js', 'ownValue(into, kind)', 'into[kind]'],
   ['a refusal that stops does not say so', 'reserve.js', 'stopped: true', 'stopped: false'],
 ];
 

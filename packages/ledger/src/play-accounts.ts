@@ -1,6 +1,7 @@
 /** Steps about accounts, drivers, subjects and the clock. */
 import assert from 'node:assert/strict';
-import { type ModelAccount, modelBackoffMs } from './ledger-model.js';
+import { modelBackoffMs } from './ledger-model.js';
+import type { ModelAccount } from './ledger-model-types.js';
 import { driver, person, type PlayState, type Step, subject } from './play-state.js';
 
 export async function stop(play: PlayState, [, owner, target]: Step): Promise<void> {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import type { Usage } from '@stint/provider-hooks';
 import type { Database } from '@stint/storage';
 import { createLedger, type Ledger } from './ledger.js';
-import { LedgerModel, type ModelAccount, type ModelLimits, type ModelRequest } from './ledger-model.js';
+import { LedgerModel } from './ledger-model.js';
+import type { ModelAccount, ModelLimits, ModelRequest } from './ledger-model-types.js';
 import type { Actor, Limits, TokenAccounting } from './types.js';
 
 /** What is done, by whom, to what, and how much: each from 0 to 999. */

@@ -1,7 +1,8 @@
 /** Plays steps against a store and the model, and compares them after each. A step is four numbers, so that any generator can draw it. */
-import type { ModelAccount } from './ledger-model.js';
+import type { ModelAccount } from './ledger-model-types.js';
 import * as accounts from './play-accounts.js';
 import * as requests from './play-requests.js';
+import * as settlements from './play-settlements.js';
 import { type PlayOptions, PlayState, type Step } from './play-state.js';
 
 export type { PlayOptions, Step } from './play-state.js';
@@ -15,12 +16,12 @@ const actions: readonly Action[] = [
   requests.reserve,
   requests.reserve,
   requests.reserve,
-  requests.settle,
-  requests.settle,
-  requests.settle,
+  settlements.settle,
+  settlements.settle,
+  settlements.settle,
   requests.release,
   requests.unknown,
-  requests.late,
+  settlements.late,
   requests.crash,
   requests.reconcile,
   requests.repeat,
