@@ -62,6 +62,8 @@ test('a line that is shown to end the file fits the last line alone, and the lin
   expect(await patched('c', `@@ -1 +1 @@\n-c\n${end}+\n`)).toBe('\n');
   expect(await patched('a\nb\nc\n', `@@ -1,2 +1,2 @@\n a\n-b\n+x\n${end}`)).toBe('patch_mismatch');
   expect(await patched('a\n', '@@ -1 +0,0 @@\n-a\n')).toBe('');
+  expect(await patched('a\nfoo\n', `@@ -2 +2 @@\n-foo\n${end}+bar\n`)).toBe('patch_mismatch');
+  expect(await patched('a\nb', `@@ -1,2 +1,3 @@\n a\n+x\n${end} b\n${end}`)).toBe('patch_mismatch');
 });
 
 test('wrong counts and line numbers in hunk headers do no harm, wrong context does', async () => {
@@ -73,6 +75,40 @@ test('wrong counts and line numbers in hunk headers do no harm, wrong context do
   expect(text('a.txt')).toBe('one\ntwo\n\nTHREE\nfour\n');
   const result = await call('apply_patch', { patch: '--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n uno\n-two\n+2\n' });
   expect(result.code).toBe('patch_mismatch');
+});
+
+test('hunks whose numbers are all wrong are placed one after the other; one without lines of the file goes to the end at most', async () => {
+  const { call, write, text } = testWorkspace();
+  write('a.txt', 'one\ntwo\nthree\nfour\n');
+  const hunks = '@@ -17,1 +17,1 @@\n-one\n+ONE\n@@ -19,1 +19,1 @@\n-three\n+THREE\n@@ -26,0 +27,1 @@\n+five\n';
+  await call('apply_patch', { patch: `--- a/a.txt\n+++ b/a.txt\n${hunks}` });
+  expect(text('a.txt')).toBe('ONE\ntwo\nTHREE\nfour\nfive\n');
+  write('far.txt', `${'same\n'.repeat(6)}here\n${'same\n'.repeat(6)}`);
+  const nearby = '@@ -1,1 +1,1 @@\n-here\n+HERE\n@@ -4,1 +4,1 @@\n-same\n+third\n';
+  await call('apply_patch', { patch: `--- a/far.txt\n+++ b/far.txt\n${nearby}` });
+  expect(text('far.txt')).toBe(`${'same\n'.repeat(6)}HERE\nsame\nsame\nthird\n${'same\n'.repeat(3)}`);
+  const outOfOrder = '@@ -1,1 +1,1 @@\n-four\n+4\n@@ -4,1 +4,1 @@\n-two\n+2\n';
+  expect(await call('apply_patch', { patch: `--- a/a.txt\n+++ b/a.txt\n${outOfOrder}` })).toMatchObject({
+    code: 'patch_mismatch',
+    output: expect.stringContaining('Hunk 2 of 2'),
+  });
+});
+
+test('lines that a patch shows with other breaks than the file has stay as they are, and what it adds gets those of the file', async () => {
+  const { call, write, text } = testWorkspace();
+  const patch = (name: string, hunk: string) => call('apply_patch', { patch: `--- a/${name}\n+++ b/${name}\n${hunk}` });
+  write('mixed', 'a\r\nb\nc\r\n');
+  await patch('mixed', '@@ -1,3 +1,4 @@\n a\n b\n+new\n c\n');
+  expect(text('mixed')).toBe('a\r\nb\nnew\r\nc\r\n');
+  write('unix', 'a\nb\n');
+  await patch('unix', '@@ -1,2 +1,2 @@\r\n a\r\n-b\r\n+B\r\n');
+  expect(text('unix')).toBe('a\nB\n');
+  write('windows', 'a\r\nb\r\n');
+  await patch('windows', '@@ -1,0 +2,1 @@\n+new\n');
+  expect(text('windows')).toBe('a\r\nnew\r\nb\r\n');
+  write('literal', 'a\r\nb\n');
+  await patch('literal', '@@ -1,2 +1,3 @@\n a\r\n+new\n b\n');
+  expect(text('literal')).toBe('a\r\nnew\nb\n');
 });
 
 test('what is no patch, names one file twice, renames, or adds what exists is refused', async () => {

@@ -138,8 +138,6 @@ function checkEdited(before: Buffer, after: Buffer, newText: string, oldText: st
     if (index > 0) {
       const replacement = new RegExp(newText.split(/\r?\n/).map(literal).join('\\r?\\n'), 'y');
       replacement.lastIndex = at;
-
-      replacement.lastIndex = at;
       expect(replacement.test(edited)).toBe(true);
       at = replacement.lastIndex;
     }

@@ -1,7 +1,8 @@
 import { parsePatch, type StructuredPatch } from 'diff';
 import { messageOf, refusal } from './errors.js';
 import { repairHunkCounts } from './patch-counts.js';
-import { applyAtEnds } from './patch-end.js';
+import { applyHunks } from './patch-apply.js';
+import { hunksOf } from './patch-lines.js';
 import { bomLength } from './text-file.js';
 
 /** What a patch does to one file. */
@@ -65,15 +66,15 @@ function unmarked(file: FilePatch): FilePatch {
  * @throws ToolError `patch_mismatch`, naming file and hunk
  */
 function patchedText(text: string, { path, patch, kind }: FilePatch): string {
-  const result = applyAtEnds(text, patch);
-  if (result === false) throw mismatch(path, patch, firstMismatch(text, patch));
-  if (kind === 'delete' && result !== '') {
+  const result = applyHunks(text, hunksOf(patch));
+  if ('failedHunk' in result) throw mismatch(path, patch, result.failedHunk);
+  if (kind === 'delete' && result.text !== '') {
     throw refusal(
       'patch_mismatch',
       `The patch removes "${path}" but does not show all of its lines. Nothing was changed; read the file first.`,
     );
   }
-  return result;
+  return result.text;
 }
 
 function parse(text: string): readonly StructuredPatch[] {
@@ -107,13 +108,6 @@ function filePatch(patch: StructuredPatch): FilePatch {
 
 function withoutPrefix(name: string, prefix: string): string {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
-}
-
-/** Index of the first hunk with which the patch no longer applies. */
-function firstMismatch(text: string, patch: StructuredPatch): number {
-  return patch.hunks.findIndex(
-    (_hunk, at) => applyAtEnds(text, { ...patch, hunks: patch.hunks.slice(0, at + 1) }) === false,
-  );
 }
 
 function mismatch(path: string, patch: StructuredPatch, at: number): Error {
