@@ -6,7 +6,7 @@ import { add, Work } from './testing-harness.js';
 import { seededRandom, Simulation } from './testing-simulation.js';
 
 const firstSeed = randomInt(2 ** 31);
-const seeds = Array.from({ length: 12 }, (_, index) => firstSeed + index);
+const seeds = Array.from({ length: 36 }, (_, index) => firstSeed + index);
 
 it.each(seeds)(
   'nothing is ever stuck: any legal commands, then the offered ones, end the item (seed %i)',
