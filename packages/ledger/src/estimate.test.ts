@@ -1,4 +1,5 @@
 import { deepFreeze } from '@stint/provider-hooks';
+import { deflateSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { type EstimatedRequest, estimateRequest } from './estimate.js';
 import { createEstimator } from './estimator.js';
@@ -176,6 +177,31 @@ it('counts files by their kind in the forms of every specification, in messages 
     inputOf({ type: 'tool-result', output: { type: 'content', value: [{ type, url: 'https://x.test' }] } });
   expect(linked('image-url') - linked('image-data')).toBeGreaterThan(4700);
   expect(linked('file-url') - linked('file-data')).toBeGreaterThan(2900);
+});
+
+it('counts the pages of a PDF, also where its objects are compressed, and an image as the model counts it', () => {
+  const pages =
+    '1 0 obj << /Type /Pages /Count 3 >> endobj 2 0 obj <</Type/Page>> endobj 3 0 obj << /Type /Page /X 1 >>';
+  const objects = deflateSync(`4 0 5 9 <</Type /Page>> <</Type/Page/Parent 1 0 R>>`);
+  const packed = ['%PDF-1.7\n', pages, ' 9 0 obj <</Type/ObjStm/N 2>>stream\n', objects, '\nendstream'];
+  const file = Buffer.concat(packed.map((piece) => Buffer.from(piece)));
+  const inputOf = (mediaType: string, data: Uint8Array | string, options: object = {}): number =>
+    estimateRequest({ model: 'a:b', prompt: [{ role: 'user', content: [{ type: 'file', mediaType, data }] }] }, options)
+      .inputTokens;
+  for (const data of [file, file.toString('base64')]) {
+    expect(inputOf('application/pdf', data)).toBeGreaterThanOrEqual(4 * 4600);
+    expect(inputOf('application/pdf', data)).toBeLessThan(5 * 4600);
+    expect(inputOf('application/pdf', data, { pdfPageTokens: 0 })).toBeLessThan(3_100);
+  }
+  const encrypted = Buffer.concat([Buffer.from('%PDF-1.7 /ObjStm stream\n'), Buffer.alloc(40_000, 7)]);
+  expect(inputOf('application/pdf', encrypted)).toBeGreaterThan(5_000);
+  const source = { address: 'made up', readOn: '2026-11-30' };
+  const price = { rates: { input: 1, output: 1 }, imageTokens: 48_000, source };
+  const prices = parsePriceBook({ version: '1', models: { 'a:b': price } });
+  expect(inputOf('image/png', 'AAAA', { prices })).toBeGreaterThan(48_000);
+  expect(() => parsePriceBook({ version: '1', models: { 'a:b': { ...price, imageTokens: -1 } } })).toThrow(
+    /imageTokens/u,
+  );
 });
 
 it('holds the price of an hour in the cache wherever a request of the AI SDK can ask for it', () => {

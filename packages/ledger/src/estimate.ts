@@ -51,8 +51,9 @@ export interface Estimate {
  * @throws LedgerError `invalid_estimate` if the request cannot be read; send nothing then
  */
 export function estimateRequest(request: EstimatedRequest, options: EstimateOptions = {}): Estimate {
-  const inputTokens = countInput(request, options);
-  const outputTokens = Math.max(...modelsOf(request).map((model) => countOutput(model, request, options)));
+  const passes = compactsFirst(request) ? 2 : 1;
+  const inputTokens = passes * countInput(request, options);
+  const outputTokens = passes * Math.max(...modelsOf(request).map((model) => countOutput(model, request, options)));
   const tokens = checked(inputTokens + outputTokens, request);
   const counted = { inputTokens, outputTokens, options };
   const costMicros = options.prices === undefined ? null : costOfEstimate(request, options.prices, counted);
@@ -65,6 +66,13 @@ export function estimateRequest(request: EstimatedRequest, options: EstimateOpti
   };
 }
 
+/** An image counts by the model that counts it as most. */
+function rulesOf(request: EstimatedRequest, options: EstimateOptions): PartRules {
+  const rules = partRulesOf(options);
+  const told = modelsOf(request).map((model) => (options.prices && priceOf(options.prices, model)?.imageTokens) ?? 0);
+  return { ...rules, imageTokens: Math.max(rules.imageTokens, ...told) };
+}
+
 function countOutput(
   model: string,
   { settings }: EstimatedRequest,
@@ -75,7 +83,7 @@ function countOutput(
 }
 
 function countInput(request: EstimatedRequest, options: EstimateOptions): number {
-  const rules = partRulesOf(options);
+  const rules = rulesOf(request, options);
   const { prompt, tools = [], settings } = request;
   let tokens = settings === undefined ? 0 : settingsTokens(settings, rules);
   for (const message of prompt) tokens += messageTokens(message, rules);
@@ -97,6 +105,13 @@ interface Counted {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly options: EstimateOptions;
+}
+
+/** True if the provider may read the prompt twice: to write a shorter one, and to answer that. Both are billed. */
+function compactsFirst({ settings }: EstimatedRequest): boolean {
+  return Object.values(settings?.providerOptions ?? {}).some(({ contextManagement }) =>
+    (JSON.stringify(contextManagement) ?? '').includes('"compact'),
+  );
 }
 
 /** The cost with the dearest of the models that may answer; null if one of them has no price. */

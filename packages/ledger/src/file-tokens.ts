@@ -1,3 +1,4 @@
+import { pdfPages } from './pdf-pages.js';
 import { textTokens } from './text-tokens.js';
 
 /** How parts that are not text are counted. They are rules of thumb, not measurements: set your provider's. */
@@ -6,6 +7,8 @@ export interface PartRules {
   readonly imageTokens: number;
   /** Bytes of a PDF, sound or film that make one token; with `bound` it is one. @default 8 */
   readonly fileBytesPerToken: number;
+  /** The least that a page of a PDF counts: providers read its text and look at its picture. @default 4600 */
+  readonly pdfPageTokens: number;
   /** The least that a PDF, sound or film counts, and what a file counts that only its address or id tells of. @default 3000 */
   readonly leastFileTokens: number;
   /** One token a byte for text. @default false */
@@ -16,6 +19,7 @@ export function partRulesOf(options: Partial<PartRules>): PartRules {
   return {
     imageTokens: options.imageTokens ?? 4800,
     fileBytesPerToken: options.fileBytesPerToken ?? 8,
+    pdfPageTokens: options.pdfPageTokens ?? 4600,
     leastFileTokens: options.leastFileTokens ?? 3000,
     bound: options.bound ?? false,
   };
@@ -53,16 +57,20 @@ function tokensOfText(mediaType: string, text: string, rules: PartRules): number
   const kind = prefix?.[1] ?? mediaType;
   const isRead = !picture.test(kind) && !seenOrHeard.test(kind);
   if (isRead) return Buffer.byteLength(encoded);
-  if (base64.test(encoded)) return tokensOfBytes(kind, Math.ceil((encoded.length * 3) / 4), rules);
+  if (picture.test(kind) && base64.test(encoded)) return rules.imageTokens;
+  if (base64.test(encoded)) return tokensOfBytes(kind, Buffer.from(encoded, 'base64'), rules);
   return Math.max(referenceTokens(kind, rules), Buffer.byteLength(text));
 }
 
-function tokensOfBytes(mediaType: string, bytes: number, rules: PartRules): number {
+function tokensOfBytes(mediaType: string, bytes: Uint8Array, rules: PartRules): number {
   if (picture.test(mediaType)) return rules.imageTokens;
-  if (!seenOrHeard.test(mediaType)) return bytes;
-  return Math.max(rules.leastFileTokens, Math.ceil(bytes / (rules.bound ? 1 : rules.fileBytesPerToken)));
+  if (!seenOrHeard.test(mediaType)) return bytes.byteLength;
+  const pages = mediaType === 'application/pdf' ? pdfPages(bytes) : 0;
+  const byLength = Math.ceil(bytes.byteLength / (rules.bound ? 1 : rules.fileBytesPerToken));
+  return Math.max(rules.leastFileTokens, byLength, pages * rules.pdfPageTokens);
 }
 
-function bytesOf(data: unknown): number | undefined {
-  return ArrayBuffer.isView(data) || data instanceof ArrayBuffer ? data.byteLength : undefined;
+function bytesOf(data: unknown): Uint8Array | undefined {
+  if (data instanceof ArrayBuffer) return new Uint8Array(data);
+  return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : undefined;
 }

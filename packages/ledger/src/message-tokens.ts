@@ -14,7 +14,7 @@ const sizes = new WeakMap<object, Map<string, number>>();
 /** What `count` answers for a value; asked once for a frozen one. */
 function countedOnce(value: object, rules: PartRules, count: () => number): number {
   if (!Object.isFrozen(value)) return count();
-  const key = `${rules.bound} ${rules.imageTokens} ${rules.fileBytesPerToken} ${rules.leastFileTokens}`;
+  const key = Object.values(rules).join(' ');
   const kept = sizes.get(value) ?? new Map<string, number>();
   const size = kept.get(key) ?? count();
   sizes.set(value, kept.set(key, size));

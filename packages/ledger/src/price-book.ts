@@ -2,7 +2,10 @@ import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
 import { nearestKey } from './limits.js';
 
-/** Rates in millionths of a dollar for one million tokens: 3 dollars a million tokens is 3000000. */
+/**
+ * Rates in millionths of a dollar for one million tokens: 3 dollars a million tokens is 3000000. Where a provider asks more for tokens of
+ * sounds or images than for those of text, give the dearest: a usage is priced as one kind.
+ */
 export interface Rates {
   readonly input: number;
   readonly output: number;
@@ -30,6 +33,8 @@ export interface ModelPrice {
   readonly toolFeesMicros?: Readonly<Record<string, number>>;
   /** The most tokens the model answers with. */
   readonly maxOutputTokens?: number;
+  /** The most tokens that one image is counted as, where it is more than the estimator's rule. */
+  readonly imageTokens?: number;
   readonly source: PriceSource;
 }
 
@@ -106,6 +111,7 @@ function checkPrice(model: string, price: ModelPrice): void {
     checkMember(`${model}.longContext.abovePromptTokens`, price.longContext.abovePromptTokens);
     checkRates(`${model}.longContext.rates`, price.longContext.rates);
   }
+  if (price.imageTokens !== undefined) checkMember(`${model}.imageTokens`, price.imageTokens);
   for (const [tier, percent] of Object.entries(price.tierPercents ?? {}))
     checkMember(`${model}.tierPercents.${tier}`, percent);
   if (price.maxOutputTokens !== undefined) checkMember(`${model}.maxOutputTokens`, price.maxOutputTokens);

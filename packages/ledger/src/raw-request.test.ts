@@ -140,6 +140,17 @@ it.each([
   expect(held({ ...body, model: 'short' }).costMicros).toBeNull();
 });
 
+it('holds two passes over the prompt where the provider may shorten it first', () => {
+  const asked = user({ type: 'text', text: 'word '.repeat(1_000) });
+  for (const context_management of [{ edits: [{ type: 'compact_20260112' }] }, [{ type: 'compaction' }]]) {
+    const twice = held({ ...asked, context_management });
+    expect(twice.tokens).toBeGreaterThanOrEqual(2 * held(asked).tokens);
+    expect(twice.costMicros).toBeGreaterThanOrEqual(2 * (held(asked).costMicros ?? 0));
+  }
+  const cleared = held({ ...asked, context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } });
+  expect(cleared.outputTokens).toBe(held(asked).outputTokens);
+});
+
 it('holds for the tier that is asked for, which the speed and the place of the inference are too', () => {
   const plain = held({}).costMicros ?? 0;
   const about = (body: object) => Math.round((held(body).costMicros ?? 0) / plain);

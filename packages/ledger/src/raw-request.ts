@@ -1,4 +1,5 @@
 /** What a raw request of a provider's own shape asks for, as far as an estimate needs it. */
+import type { JSONValue } from '@ai-sdk/provider';
 import { type PromptMessage, serviceTierIn, type ToolDefinition } from '@stint/provider-hooks';
 import { LedgerError } from './errors.js';
 import type { EstimatedRequest } from './estimate.js';
@@ -34,6 +35,7 @@ export function estimatedRequestOf(body: unknown, { provider, path = '' }: RawTa
   if (fields === undefined || typeof model !== 'string') return undefined;
   const maxOutputTokens = outputOf(fields);
   const serviceTier = serviceTierIn(fields);
+  const beside = optionsOf(fields);
   return {
     model: `${provider}:${model}`,
     alternatives: alternativesOf(fields).map((name) => `${provider}:${name}`),
@@ -41,11 +43,17 @@ export function estimatedRequestOf(body: unknown, { provider, path = '' }: RawTa
     tools: toolsOf(fields),
     settings: {
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-      ...(fields.prediction === undefined
-        ? {}
-        : { providerOptions: { raw: { prediction: fields.prediction as never } } }),
+      ...(Object.keys(beside).length === 0 ? {} : { providerOptions: { raw: beside } }),
     },
     ...(serviceTier === undefined ? {} : { serviceTier }),
+  };
+}
+
+/** What the body says of how it is served, by the names that the AI SDK has for it. */
+function optionsOf({ prediction, context_management: contextManagement }: Fields): Record<string, JSONValue> {
+  return {
+    ...(prediction === undefined ? {} : { prediction: prediction as JSONValue }),
+    ...(contextManagement === undefined ? {} : { contextManagement: contextManagement as JSONValue }),
   };
 }
 
