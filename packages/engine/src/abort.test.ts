@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { openaiCompatible } from '@stint/provider-hooks/openai-compatible';
-import { hookModel, type HookedModel, type HookOptions } from '@stint/provider-hooks';
+import { hookModel, type HookedModel, type HookOptions, type ModelCall } from '@stint/provider-hooks';
 import { startSimulator, type Simulator } from '@stint/simulator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runEngine } from './run-engine.js';
@@ -74,7 +74,13 @@ test('case E19: an abort in the second turn keeps its partial text and the usage
 
 test('case Y08: what the watchdog ends is a failure of the request, not an abort', async () => {
   const steps: string[] = [];
-  const { end } = await finish({ model: simulated(steps, { idleLimitMs: 600 }), tools: look, retry: { maxTries: 1 } });
+  const patient = simulated(steps, { idleLimitMs: 20_000 });
+  const hasty = simulated(steps, { idleLimitMs: 300 });
+  // Only the turn that hangs has the short limit.
+  const model = Object.create(patient, {
+    stream: { value: (call: ModelCall) => (call.facts?.turnNumber === 2 ? hasty : patient).stream(call) },
+  }) as HookedModel;
+  const { end } = await finish({ model, tools: look, retry: { maxTries: 1 } });
   expect(end).toMatchObject({ reason: 'failed', error: { code: 'idle_timeout', retryable: true } });
   expect(steps[1]).toMatch(/^idle_timeout/);
 });

@@ -1,6 +1,6 @@
 import { readHistory, listTurns, type TurnOwner, type TurnStatus } from '@stint/journal';
 import { readRequest, type RequestStatus } from '@stint/ledger';
-import { hookModel, type HookedModel } from '@stint/provider-hooks';
+import { hookModel, type HookedModel, type ModelCall } from '@stint/provider-hooks';
 import { anthropic } from '@stint/provider-hooks/anthropic';
 import { openai } from '@stint/provider-hooks/openai';
 import { openaiCompatible } from '@stint/provider-hooks/openai-compatible';
@@ -138,10 +138,16 @@ function modelOf(cell: Cell, owner: TurnOwner, said: Said): HookedModel {
       said.note('bound', handle.request.inputIds);
     },
   };
-  return hookModel(protocols[cell.protocol](simulator.url), withFault, {
-    idleLimitMs: cell.fault === 'keep_alives_only' ? 500 : 20_000,
-    wholeLimitMs: cell.fault === 'keep_alives_only' ? 500 : 20_000,
-  });
+  const bare = protocols[cell.protocol](simulator.url);
+  const patient = hookModel(bare, withFault, { idleLimitMs: 20_000, wholeLimitMs: 20_000 });
+  if (cell.fault !== 'keep_alives_only') return patient;
+  // Only the request that is to meet its limit has a short one: a machine that is busy makes no other one late.
+  const hasty = hookModel(bare, withFault, { idleLimitMs: 500, wholeLimitMs: 500 });
+  const isStruck = ({ facts }: ModelCall): boolean =>
+    facts?.turnNumber === (cell.when === 'before' ? 1 : 2) && struck.length === 0;
+  return Object.create(patient, {
+    stream: { value: (call: ModelCall) => (isStruck(call) ? hasty : patient).stream(call) },
+  }) as HookedModel;
 }
 
 interface Ran {
