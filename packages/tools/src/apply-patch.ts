@@ -7,7 +7,8 @@ import { missingFolders, removeFile, removeFolders, replaceFile } from './replac
 import { type LoadedFile, loadFile, requireText, requireWellFormed } from './text-file.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
-import { type ConfinedPath, confineFile, isInside } from './workspace.js';
+import { type ConfinedPath, isInside } from './workspace.js';
+import { confineWritable } from './writable-path.js';
 
 /** One file's change, worked out and checked before anything is written. */
 interface Change {
@@ -44,7 +45,7 @@ export function applyPatchTool(state: WorkspaceState): Tool {
 async function apply(state: WorkspaceState, text: string, context: ToolContext): Promise<string> {
   requireWellFormed(text, 'patch');
   const patches = await Promise.all(
-    readPatch(text).map(async (patch) => ({ patch, path: await confineFile(state.workspace, patch.path) })),
+    readPatch(text).map(async (patch) => ({ patch, path: await confineWritable(state, patch.path) })),
   );
   const paths = patches.map(({ path }) => path.real);
   requireApart(paths);

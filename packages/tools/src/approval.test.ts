@@ -66,7 +66,48 @@ describe('rules', () => {
     for (const command of ['rm x', 'ls; rm x', 'ls && (rm x)', 'echo $(rm x)', 'true | rm x']) {
       expect([command, await decide(deny, 'shell', { command })]).toEqual([command, 'deny']);
     }
-    expect(await decide(deny, 'shell', { command: 'ls' })).toBe('allow');
+    for (const command of ['ls', 'echo rm x', 'rmdir x', 'npm run rm', 'grep -r rm .'])
+      expect([command, await decide(deny, 'shell', { command })]).toEqual([command, 'allow']);
+  });
+
+  test('a deny by command sees the usual spellings of it, and an allow only the plain one', async () => {
+    const deny: ApprovalRule[] = [
+      { decision: 'deny', command: 'rm *' },
+      { decision: 'allow', tool: 'shell' },
+    ];
+    const allow: ApprovalRule[] = [{ decision: 'allow', command: 'rm *' }];
+    const spellings = [
+      'rm\t-rf x',
+      'rm   x',
+      '\\rm x',
+      '"rm" x',
+      "r'm' x",
+      '/bin/rm x',
+      '../bin/rm x',
+      'x=1 rm x',
+      'A=1 B=2 rm x',
+    ];
+    const run = [
+      '! rm x',
+      'if true; then rm x; fi',
+      'sudo rm x',
+      'sudo -u bob /bin/rm x',
+      'time rm x',
+      'env A=1 rm x',
+      'sh -c "rm x"',
+    ];
+    const more = [
+      'find . | xargs -n 1 rm -f',
+      'nohup nice -n 5 rm x',
+      'for f in *; do rm $f; done',
+      'command rm x',
+      '{ rm x; }',
+    ];
+    for (const command of [...spellings, ...run, ...more]) {
+      expect([command, await decide(deny, 'shell', { command })]).toEqual([command, 'deny']);
+      if (!/^rm\s/.test(command))
+        expect([command, await decide(allow, 'shell', { command })]).toEqual([command, 'ask']);
+    }
   });
 
   test('paths are judged as named and as reached through links, each of a patch, the strictest wins', async () => {

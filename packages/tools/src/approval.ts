@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import picomatch from 'picomatch';
 import { callFacts, type CallFacts } from './call.js';
+import { commandsIn } from './commands-in.js';
 import { type ToolError, messageOf, refusal } from './errors.js';
 import type { ApprovalFacts, Tool } from './tool.js';
 import { matchesWildcard } from './wildcard.js';
@@ -60,7 +61,8 @@ const SHELL_OPERATORS = /[;&|<>`\n\r]|\$\(/;
  * A policy from rules. A matching `deny` always wins; otherwise the first matching rule counts. A call with several
  * paths gets the strictest decision of them. A rule that allows by command does not cover a command line with
  * operators (`;`, `&&`, `|`, `>`, `$(...)`) unless it is that very line or `*`; rules that ask or deny look at every
- * part of it.
+ * part of it, in its usual spellings. They are a hint and no fence: a shell can be made to run a command in ways that no
+ * rule sees. To keep commands out, allow those that may run, and deny or ask for the rest.
  * @throws ToolError `invalid_rule` naming the rule
  */
 export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPolicy {
@@ -149,8 +151,7 @@ function coversCommand(pattern: string, command: string, decision: Approval): bo
       pattern === line ||
       (!SHELL_OPERATORS.test(line) && matchesWildcard(pattern, line, { byWords: true }))
     );
-  const parts = line.split(/[;&|<>`\n\r(){}]+|\$\(/).map((part) => part.trim());
-  return [line, ...parts].some((part) => matchesWildcard(pattern, part));
+  return commandsIn(line).some((each) => matchesWildcard(pattern, each));
 }
 
 function decideOne(

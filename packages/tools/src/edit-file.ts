@@ -6,7 +6,7 @@ import { type EditOutcome, editBytes } from './text-edit.js';
 import { lineNumberAt, loadFile, requireText, requireWellFormed } from './text-file.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
-import { confineFile } from './workspace.js';
+import { confineWritable } from './writable-path.js';
 
 /** Input of `edit_file`. */
 interface EditInput {
@@ -54,7 +54,7 @@ async function edit(state: WorkspaceState, misses: Misses, input: EditInput, con
   if (input.oldText === input.newText)
     throw refusal('no_change', 'oldText and newText are equal; there is nothing to change.');
   requireWellFormed(input.newText, 'newText');
-  const path = await confineFile(state.workspace, input.path);
+  const path = await confineWritable(state, input.path);
   return withFileLock(path.real, async () => {
     const { bytes, facts } = await loadFile(state.workspace, path);
     state.versions.requireCurrent(path.real, path.shown, bytes);

@@ -9,4 +9,5 @@ export interface WorkspaceState {
   readonly outputs: OutputStore;
   /** Folders whose leftovers of killed processes have been looked for. */
   readonly swept: Set<string>;
+  readonly allowGitWrites: boolean;
 }

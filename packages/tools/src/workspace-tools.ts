@@ -23,6 +23,8 @@ export interface WorkspaceToolsOptions extends ShellOptions {
   readonly mode: 'read' | 'write';
   /** Folder for whole outputs (`<dataDir>/outputs`); outside of the workspace. @default a private temporary folder */
   readonly dataDir?: string;
+  /** True: files in `.git` can be written, not only through the shell. @default false */
+  readonly allowGitWrites?: boolean;
   /** Options of `fetch_url`; its `environment` is that of the shell unless given. */
   readonly fetch?: FetchOptions;
   /** Options of `todo_write`. */
@@ -39,6 +41,7 @@ export function workspaceTools(options: WorkspaceToolsOptions): readonly Tool[] 
     workspace: openWorkspace(options.root),
     versions: createFileVersions(),
     swept: new Set(),
+    allowGitWrites: options.allowGitWrites ?? false,
     outputs:
       options.dataDir === undefined
         ? temporaryOutputStore()

@@ -12,7 +12,8 @@ import {
 } from './text-file.js';
 import { type Tool, type ToolContext, defineTool } from './tool.js';
 import type { WorkspaceState } from './workspace-state.js';
-import { type ConfinedPath, confineFile } from './workspace.js';
+import type { ConfinedPath } from './workspace.js';
+import { confineWritable } from './writable-path.js';
 
 /** Input of `write_file`. */
 interface WriteInput {
@@ -45,7 +46,7 @@ export function writeFileTool(state: WorkspaceState): Tool {
 
 async function write(state: WorkspaceState, input: WriteInput, context: ToolContext): Promise<string> {
   requireWellFormed(input.content, 'content');
-  const path = await confineFile(state.workspace, input.path);
+  const path = await confineWritable(state, input.path);
   return withFileLock(path.real, async () => {
     const old = await loadIfThere(state, path);
     state.versions.requireCurrent(path.real, path.shown, old?.bytes);

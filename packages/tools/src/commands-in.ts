@@ -1,0 +1,39 @@
+/** What stands before a command and runs it; its options are no further looked at. */
+const RUNNERS = new Set(
+  'command builtin exec eval time nohup nice env sudo doas xargs timeout setsid stdbuf sh bash dash zsh ksh busybox'.split(
+    ' ',
+  ),
+);
+const KEYWORDS = new Set('if then elif else do while until ! {'.split(' '));
+const SEPARATORS = /[;&|<>`\n\r(){}]+|\$\(/;
+
+/**
+ * The commands that a line may run, for rules that ask or deny: the line and each of its parts as typed, and in a plain spelling (one space
+ * between words, no quotes, no backslashes, no folder before the name, without what only runs another command). A shell has more ways to
+ * write a command than anybody can list: this finds the usual ones.
+ */
+export function commandsIn(line: string): readonly string[] {
+  const parts = [line, ...line.split(SEPARATORS)].map((part) => part.trim());
+  return [...new Set(parts.flatMap((part) => [part, ...plainSpellings(part)]))];
+}
+
+function plainSpellings(part: string): readonly string[] {
+  const words = part.split(/\s+/).map(unquoted);
+  const spellings = [words.join(' ')];
+  let mayBeNext = true;
+  for (let at = 0; at < words.length && mayBeNext; at += 1) {
+    const name = (words[at] ?? '').replace(/^.*\//, '');
+    spellings.push([name, ...words.slice(at + 1)].join(' '));
+    const isRun = RUNNERS.has(name);
+    if (isRun) spellings.push(...suffixes(words.slice(at + 1)));
+    mayBeNext = !isRun && (KEYWORDS.has(name) || /^\w+=/.test(words[at] ?? ''));
+  }
+  return spellings;
+}
+
+/** A runner may have options of its own, with values: any of the words after it may be the command. */
+function suffixes(words: readonly string[]): readonly string[] {
+  return words.map((word, at) => [word.replace(/^.*\//, ''), ...words.slice(at + 1)].join(' '));
+}
+
+const unquoted = (word: string): string => word.replace(/["'\\]/g, '');
