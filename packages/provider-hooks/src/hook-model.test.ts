@@ -54,8 +54,8 @@ const models: Readonly<Record<string, (baseURL: string) => LanguageModelLike>> =
   anthropic: (baseURL) => anthropic({ baseURL, apiKey })('m'),
 };
 
-function hooked(name = 'openai-compatible', baseURL = simulator.url): HookedModel {
-  return hookModel((models[name] as (url: string) => LanguageModelLike)(baseURL), recorder, { idleLimitMs: 300 });
+function hooked(name = 'openai-compatible', baseURL = simulator.url, idleLimitMs = 20_000): HookedModel {
+  return hookModel((models[name] as (url: string) => LanguageModelLike)(baseURL), recorder, { idleLimitMs });
 }
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -108,7 +108,7 @@ describe.each(Object.keys(models))('%s', (name) => {
 
   test('case E17: keep-alives do not count as sound', async () => {
     faults = () => 'keep_alives_only';
-    expect(await rejection(ask(hooked(name)))).toMatchObject({
+    expect(await rejection(ask(hooked(name, simulator.url, 300)))).toMatchObject({
       code: 'idle_timeout',
       retryable: true,
       facts: { sent: true, proof: null },
@@ -299,7 +299,7 @@ test('case E17: the total limit ends a call that never stops talking', async () 
     response.on('close', () => clearInterval(timer));
   });
   const model = hookModel(openaiCompatible({ name: 'sim', baseURL: url, apiKey }).chatModel('m'), recorder, {
-    totalLimitMs: 200,
+    totalLimitMs: 800,
   });
   expect(await rejection(ask(model))).toMatchObject({ code: 'total_timeout' });
   expect(recorder.failures[0]?.facts.partialText).toMatch(/^x+$/);
