@@ -204,6 +204,31 @@ it('counts the pages of a PDF, also where its objects are compressed, and an ima
   );
 });
 
+it('holds what options of the AI SDK ask of a provider: calls, other models, a predicted answer', () => {
+  const source = { address: 'made up', readOn: '2026-11-30' };
+  const rates = { input: 1, output: 1_000_000 };
+  const dear = { rates: { ...rates, output: 9_000_000 }, maxOutputTokens: 500, source };
+  const toolFeesMicros = { web_search: 10_000 };
+  const prices = parsePriceBook({
+    version: '1',
+    models: { 'a:b': { rates, maxOutputTokens: 100, toolFeesMicros, source }, 'a:dear': dear },
+  });
+  const heldWith = (options: object, tools: EstimatedRequest['tools'] = []) =>
+    estimateRequest(
+      { model: 'a:b', prompt: [], tools, settings: { providerOptions: { a: options } } as never },
+      { prices },
+    );
+  const search = { type: 'provider', id: 'a.web_search', name: 'web_search', args: {} } as const;
+  const fees = (options: object): number => Math.round((heldWith(options, [search]).costMicros ?? 0) / 10_000);
+  expect([fees({}), fees({ maxToolCalls: 30 })]).toEqual([5, 30]);
+  expect(heldWith({ fallbacks: [{ model: 'dear' }] })).toMatchObject({ outputTokens: 500 });
+  expect(heldWith({ fallbacks: [{ model: 'dear' }] }).costMicros).toBeGreaterThanOrEqual(4_500);
+  expect(heldWith({ fallbacks: 'default' }).costMicros).toBeNull();
+  expect(heldWith({ prediction: { type: 'content', content: 'word '.repeat(300) } }).outputTokens).toBeGreaterThan(600);
+  const contextManagement = { edits: [{ type: 'compact_20260112' }] };
+  expect(heldWith({ contextManagement }).outputTokens).toBe(200);
+});
+
 it('holds the price of an hour in the cache wherever a request of the AI SDK can ask for it', () => {
   const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' } } };
   const message = (part: object) => ({ prompt: [{ role: 'user', content: [part] }] });
