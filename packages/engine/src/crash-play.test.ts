@@ -6,10 +6,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listOperations, listTurns, readHistory } from '@stint/journal';
 import { readRequest, type RequestStatus } from '@stint/ledger';
-import { callsWithResults, type FaultName, faultNames, type Simulator, startSimulator } from '@stint/simulator';
+import {
+  callsWithResults,
+  type FaultName,
+  faultNames,
+  type ServedRequest,
+  type Simulator,
+  startSimulator,
+} from '@stint/simulator';
 import { openSqlite } from '@stint/storage';
 import { expect, test } from 'vitest';
 import { type CrashRun, crashRun, owner } from './crash-run.test.helper.js';
+import { estimateTokens } from './durable-run.test.helper.js';
 import type { RunEnd } from './types.js';
 
 const child = fileURLToPath(new URL('../dist/crash-run.test.helper.js', import.meta.url));
@@ -119,11 +127,7 @@ test.each(seeds)(
       expect(new Set(served.map((request) => request.turnId)).size).toBe(served.length);
       const effects = existsSync(effectsPath) ? readFileSync(effectsPath, 'utf8').trim().split('\n') : [];
       expect(new Set(effects).size, effects.join()).toBe(effects.length);
-      await expectBooks(
-        storePath,
-        served.map((request) => request.turnId as string),
-        end,
-      );
+      await expectBooks(storePath, served, end);
     } finally {
       await simulator.close();
       rmSync(folder, { recursive: true });
@@ -132,16 +136,28 @@ test.each(seeds)(
   60_000,
 );
 
-async function expectBooks(path: string, servedIds: readonly string[], end: RunEnd): Promise<void> {
+/** What the provider said that a request used; 0 if it said nothing. */
+function toldTokens(request: ServedRequest | undefined): number {
+  const { inputTokens = 0, outputTokens = 0 } = request?.reportedUsage ?? {};
+  return inputTokens + outputTokens;
+}
+
+/** A request is charged what its provider told, and no less than its estimate where it told nothing or was not heard to the end. */
+async function expectBooks(path: string, served: readonly ServedRequest[], end: RunEnd): Promise<void> {
   const db = await openSqlite({ path });
   try {
     const turns = await db.read((ctx) => listTurns(ctx, owner));
     for (const { id, status } of turns) {
       const request = await db.read(() => readRequest(id));
       expect(booked[status], `a turn that is ${status}`).toContain(request?.status);
+      const told = toldTokens(served.find(({ turnId }) => turnId === id));
+      const charged = request?.chargedTokens ?? -1;
+      const least = request?.status === 'unknown' ? Math.max(estimateTokens, told) : 0;
+      if (request?.status === 'reported') expect(charged, `a turn that is ${status}`).toBe(told);
+      else expect(charged, `a turn that is ${status}`).toBe(least);
     }
     const known = turns.map((turn) => turn.id);
-    expect(servedIds.filter((id) => !known.includes(id))).toEqual([]);
+    expect(served.filter(({ turnId }) => turnId === null || !known.includes(turnId))).toEqual([]);
     const operations = await db.read((ctx) => listOperations(ctx, owner));
     expect(operations.filter((operation) => operation.status === 'running')).toEqual([]);
     const stored = await db.read((ctx) => readHistory(ctx, owner));
