@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
-import { cleanEnvironment, freshDataDirectory, stint, stintPath } from '../src/stint.js';
+import { cleanEnvironment, freshDataDirectory, startStint, stint, stintPath } from '../src/stint.js';
 
 const fresh = (): string => realpathSync(mkdtempSync(join(tmpdir(), 'stint-tools-')));
 
@@ -92,7 +92,36 @@ describe('stint tools list', () => {
     const ended = await list(configured({}, { tolls: ['./good.js'] }));
     expect(ended.code).toBe(2);
     expect(ended.stderr).toMatch(/tolls/);
-    expect(ended.stdout).toBe('');
+    expect(JSON.parse(ended.stdout)).toEqual({
+      code: 'usage',
+      message: expect.stringContaining('tolls'),
+      retryable: false,
+      exitCode: 2,
+    });
+  });
+
+  it('blames no module for a reader that leaves early, and is ended by it as any program is', async () => {
+    const directory = configured({ 'good.js': good }, { tools: ['./good.js'] });
+    const { child, ended } = startStint(['tools', 'list', '--json'], {
+      dataDirectory: freshDataDirectory(),
+      cwd: directory,
+    });
+    child.stdout.destroy();
+    expect(await ended).toMatchObject({ code: 141, stdout: '', stderr: '' });
+  });
+
+  it('is not misled by a variable that it inherits', async () => {
+    const directory = configured({ 'good.js': good }, { tools: ['./good.js'] });
+    for (const value of ['1', '999999999']) {
+      const environment = { STINT_PLUGIN_PROCESS: value };
+      const ended = await stint(['tools', 'list'], {
+        dataDirectory: freshDataDirectory(),
+        cwd: directory,
+        environment,
+      });
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended.stdout).toContain('shout');
+    }
   });
 });
 

@@ -1,10 +1,8 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandContext } from './command-context.js';
-import { exitCodes } from './exit-codes.js';
-import { CommandFailure } from './failure.js';
-import { isRefusal } from './refusals.js';
 import { type Output, terminalOutput } from './output.js';
 import type { Gate } from '@stint/storage';
+import { reportFault } from './report-fault.js';
 import { readVersion } from './version.js';
 
 type Handler = (context: CommandContext, ...words: readonly string[]) => Promise<number>;
@@ -31,46 +29,8 @@ export async function runCommandLine(words: readonly string[], options: CommandL
     await program.parseAsync([...words], { from: 'user' });
     return ending.code;
   } catch (error) {
-    return report(error, output, words.includes('--json'));
+    return reportFault(error, output, words.includes('--json'));
   }
-}
-
-function report(error: unknown, output: Output, isJson: boolean): number {
-  if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
-  const fault = faultOf(error);
-  if (!(error instanceof CommanderError)) output.note(`stint: ${fault.message}`); // a parser says its own
-  if (isJson) output.json(fault);
-  if (fault.exitCode === exitCodes.error && process.env['STINT_DEBUG'])
-    output.note(error instanceof Error ? String(error.stack) : '');
-  return fault.exitCode;
-}
-
-/** What a script is told of a command that was not carried out. */
-interface Fault {
-  /** Stable; `error` where nothing better is known. */
-  readonly code: string;
-  readonly message: string;
-  /** True if the same command may succeed later. */
-  readonly retryable: boolean;
-  readonly exitCode: number;
-}
-
-function faultOf(error: unknown): Fault {
-  const message = error instanceof Error ? error.message : String(error);
-  const { usage } = exitCodes;
-  if (error instanceof CommanderError)
-    return { code: 'usage', message: message.replace(/^error: /, ''), retryable: false, exitCode: usage };
-  if (error instanceof CommandFailure)
-    return { code: error.reason, message, retryable: false, exitCode: error.exitCode };
-  if (isRefusal(error)) return { code: error.code, message, retryable: error.retryable === true, exitCode: usage };
-  const known = storeFault(error);
-  return { code: 'error', retryable: false, ...known, message, exitCode: exitCodes.error };
-}
-
-/** Told by its shape: the storage package is loaded only by commands that open a store. */
-function storeFault(error: unknown): Partial<Pick<Fault, 'code' | 'retryable'>> {
-  if (!(error instanceof Error) || error.name !== 'StoreError' || !('code' in error)) return {};
-  return { code: String(error.code), retryable: 'retryable' in error && error.retryable === true };
 }
 
 /** All commands; each handler lives in a module of its own. */

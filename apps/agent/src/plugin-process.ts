@@ -16,14 +16,14 @@ const MARK = 'STINT_PLUGIN_PROCESS';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** True in the process that {@link runInPluginProcess} starts. */
-export const isPluginProcess = (environment: Environment): boolean => environment[MARK] === '1';
+/** True in the process that {@link runInPluginProcess} starts, and in none that only inherits its environment. */
+export const isPluginProcess = (environment: Environment): boolean => environment[MARK] === String(process.ppid);
 
 /** Runs a command line again in such a process, and answers with its exit code. */
 export async function runInPluginProcess(words: readonly string[], environment: Environment): Promise<number> {
   const stint = fileURLToPath(new URL('./stint.js', import.meta.url));
   const child = spawn(process.execPath, [stint, ...words], {
-    env: { ...environment, [MARK]: '1' },
+    env: { ...environment, [MARK]: String(process.pid) },
     stdio: ['inherit', 2, 'inherit', 1],
   });
   const relay = (signal: NodeJS.Signals): void => void child.kill(signal);
@@ -39,12 +39,13 @@ export async function runInPluginProcess(words: readonly string[], environment: 
   }
 }
 
-/** The real standard output of the command, in the process for plugins. */
-export function openRealOutput(): Writable {
+/** The real standard output of the command, in the process for plugins. @param onError told when it cannot be written, as when its reader left */
+export function openRealOutput(onError: (error: NodeJS.ErrnoException) => void): Writable {
   delete process.env[MARK]; // what is started from here is not that process
   const facts = fstatSync(REAL_OUTPUT);
   const isPipe = facts.isFIFO() || facts.isSocket();
-  return isPipe ? new Socket({ fd: REAL_OUTPUT, readable: false }) : createWriteStream('', { fd: REAL_OUTPUT });
+  const output = isPipe ? new Socket({ fd: REAL_OUTPUT, readable: false }) : createWriteStream('', { fd: REAL_OUTPUT });
+  return output.on('error', onError);
 }
 
 /** Writes out what is left and ends the process, whatever a plugin still has open. */
@@ -53,20 +54,27 @@ export async function endPluginProcess(output: Writable, code: number): Promise<
   return process.exit(code);
 }
 
+/** Where the code of this application lies. */
+const ownFolder = fileURLToPath(new URL('.', import.meta.url));
+
 /**
- * From now on a plugin that fails outside of a call, or wants to end the process, is told of by name and the rest goes on.
- * Answers what each module is to be told to.
+ * From now on a plugin that fails outside of a call, or wants to end the process, is told of by name and the rest goes on. A fault of
+ * Stint's own ends the process. Answers what each module is to be told to.
  */
 export function containPlugins(note: (text: string) => void): (module: LoadedModule) => void {
   const modules: LoadedModule[] = [];
   const culprit = (stack: string): string | undefined =>
     modules.find(({ url }) => stack.includes(url) || stack.includes(fileURLToPath(url)))?.specifier;
+  const exit = process.exit.bind(process);
   process.on('uncaughtException', (error: unknown) => {
     const [text, stack] = error instanceof Error ? [error.message, String(error.stack)] : [String(error), ''];
     const name = culprit(stack);
+    if (name === undefined && stack.includes(ownFolder)) {
+      note(`stint: ${stack}`);
+      return exit(1);
+    }
     note(`tools: ${name === undefined ? 'a module' : `"${name}"`} failed outside of a call: ${text}; the rest goes on`);
   });
-  const exit = process.exit.bind(process);
   process.exit = (code) => {
     const name = culprit(String(new Error('who asks').stack));
     if (name === undefined) return exit(code);

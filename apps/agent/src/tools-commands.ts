@@ -24,6 +24,8 @@ import {
   openRealOutput,
   runInPluginProcess,
 } from './plugin-process.js';
+import { reportFault } from './report-fault.js';
+import { endUnwritten } from './unwritten.js';
 import { readVersion } from './version.js';
 
 interface ToolsOptions {
@@ -79,10 +81,16 @@ async function withPlugins(context: CommandContext, work: (opened: Opened) => Pr
     await work({ ...(await openRegistry(context)), output });
     return exitCodes.done;
   }
-  const stdout = openRealOutput();
+  const stdout = openRealOutput(endUnwritten);
   const real = terminalOutput({ stdout, stderr: process.stderr, stdin: process.stdin });
-  await work({ ...(await openRegistry(context)), output: real, stdout });
-  return endPluginProcess(stdout, exitCodes.done);
+  const open = async (): Promise<Opened> => ({ ...(await openRegistry(context)), output: real, stdout });
+  const code = await open()
+    .then(work)
+    .then(
+      () => exitCodes.done,
+      (error: unknown) => reportFault(error, real, context.options.json === true),
+    );
+  return endPluginProcess(stdout, code);
 }
 
 async function openRegistry({
