@@ -1,27 +1,15 @@
-import { type FrozenRequest, serviceTierAmong } from '@stint/provider-hooks';
-import { percentOfTier } from './cost.js';
-import { LedgerError } from './errors.js';
-import { isCount } from './integers.js';
-import { asksForOneHour } from './cache-life.js';
+import { costOfEstimate } from './estimated-cost.js';
+import { checkedAmount, compactsFirst, type EstimatedRequest, modelsOf } from './estimated-request.js';
 import { type PartRules, partRulesOf } from './file-tokens.js';
 import { jsonTokens, messageTokens } from './message-tokens.js';
 import { outputAllowance } from './output-allowance.js';
-import { type ModelPrice, type PriceBook, priceOf, type Rates } from './price-book.js';
-import { feesOfTools, tokensOfToolCalls, type ToolCallRules } from './provider-tools.js';
+import { type PriceBook, priceOf } from './price-book.js';
+import { tokensOfToolCalls, type ToolCallRules } from './provider-tools.js';
 
 /** What providers add to the prompt so that the model knows how to call tools. */
 const tokensAroundTools = 800;
 
-/** What an estimate reads of a request; a `FrozenRequest` of provider-hooks is one. */
-export type EstimatedRequest = Pick<FrozenRequest, 'model' | 'prompt'> &
-  Partial<Pick<FrozenRequest, 'tools' | 'settings'>> & {
-    /** The tier that is asked for. @default what `settings.providerOptions` asks for, else the standard one */
-    readonly serviceTier?: string;
-    /** Context kept at the provider that this request continues. @default that of the options */
-    readonly storedContextTokens?: number;
-    /** Other models that may answer, `provider:name`: the dearest of all is held. @default none */
-    readonly alternatives?: readonly string[];
-  };
+export type { EstimatedRequest } from './estimated-request.js';
 
 export interface EstimateOptions extends Partial<PartRules>, ToolCallRules {
   /** Prices and output ceilings. Absent: cost null. */
@@ -54,8 +42,8 @@ export function estimateRequest(request: EstimatedRequest, options: EstimateOpti
   const passes = compactsFirst(request) ? 2 : 1;
   const inputTokens = passes * countInput(request, options);
   const outputTokens = passes * Math.max(...modelsOf(request).map((model) => countOutput(model, request, options)));
-  const tokens = checked(inputTokens + outputTokens, request);
-  const counted = { inputTokens, outputTokens, options };
+  const tokens = checkedAmount(inputTokens + outputTokens, request);
+  const counted = { inputTokens, outputTokens, rules: options };
   const costMicros = options.prices === undefined ? null : costOfEstimate(request, options.prices, counted);
   return {
     tokens,
@@ -99,73 +87,4 @@ function settingsTokens(settings: NonNullable<EstimatedRequest['settings']>, rul
   for (const setting of Object.values(settings))
     if (typeof setting === 'object' && setting !== null) tokens += jsonTokens(setting, rules);
   return tokens;
-}
-
-interface Counted {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly options: EstimateOptions;
-}
-
-/** True if the provider may read the prompt twice: to write a shorter one, and to answer that. Both are billed. */
-function compactsFirst({ settings }: EstimatedRequest): boolean {
-  return Object.values(settings?.providerOptions ?? {}).some(({ contextManagement }) =>
-    (JSON.stringify(contextManagement) ?? '').includes('"compact'),
-  );
-}
-
-/** The cost with the dearest of the models that may answer; null if one of them has no price. */
-function costOfEstimate(request: EstimatedRequest, prices: PriceBook, counted: Counted): number | null {
-  let dearest = 0;
-  for (const model of modelsOf(request)) {
-    const price = priceOf(prices, model);
-    const cost = price === null ? null : costWith(price, request, counted);
-    if (cost === null) return null;
-    dearest = Math.max(dearest, cost);
-  }
-  return dearest;
-}
-
-/** The one asked for, the alternatives, and those that Anthropic's `fallbacks` name. */
-function modelsOf({ model, alternatives = [], settings }: EstimatedRequest): readonly string[] {
-  const fallbacks = Object.values(settings?.providerOptions ?? {}).flatMap(({ fallbacks: named }) => named ?? []);
-  const names = fallbacks.map((each) =>
-    typeof each === 'object' ? (each as { model?: unknown } | null)?.model : each,
-  );
-  return [model, ...alternatives, ...names.map((name) => `${model.split(':', 1)[0]}:${String(name)}`)];
-}
-
-/**
- * Input at the dearer of its rate and that of a cache write, since the provider decides which it is; the same for a long prompt, which the
- * provider may count as a shorter one. A dearer tier counts in full, a cheaper one as the standard one, since the provider may serve by that.
- */
-function costWith(
-  price: ModelPrice,
-  request: EstimatedRequest,
-  { inputTokens, outputTokens, options }: Counted,
-): number | null {
-  const isLong = price.longContext !== undefined && inputTokens > price.longContext.abovePromptTokens;
-  const rates = [price.rates, ...(isLong && price.longContext !== undefined ? [price.longContext.rates] : [])];
-  const inputRates = rates.map((each) => inputRate(each, asksForOneHour(request)));
-  const fees = feesOfTools(request, price, options);
-  const percent = percentOfTier(price, request.serviceTier ?? serviceTierAmong(request.settings?.providerOptions));
-  if (fees === null || percent === null || inputRates.includes(null)) return null;
-  const input = BigInt(inputTokens) * BigInt(Math.max(...inputRates.map(Number)));
-  const micros = input + BigInt(outputTokens) * BigInt(Math.max(...rates.map(({ output }) => output)));
-  const atTier = micros * BigInt(Math.max(100, percent));
-  return checked(Number((atTier + 99_999_999n) / 100_000_000n) + fees, request);
-}
-
-/** Null where the cache's writes are billed and that of an hour has no known price. */
-function inputRate({ input, cacheWrite, cacheWrite1h }: Rates, forOneHour: boolean): number | null {
-  if (forOneHour && cacheWrite !== undefined && cacheWrite1h === undefined) return null;
-  return Math.max(input, cacheWrite ?? 0, forOneHour ? (cacheWrite1h ?? 0) : 0);
-}
-
-function checked(amount: number, { model }: EstimatedRequest): number {
-  if (isCount(amount)) return amount;
-  throw new LedgerError(
-    'invalid_estimate',
-    `The estimate of a request to ${model} came out as ${String(amount)}; nothing may be sent on it.`,
-  );
 }

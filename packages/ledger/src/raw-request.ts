@@ -1,10 +1,11 @@
 /** What a raw request of a provider's own shape asks for, as far as an estimate needs it. */
 import type { JSONValue } from '@ai-sdk/provider';
-import { type PromptMessage, serviceTierIn, type ToolDefinition } from '@stint/provider-hooks';
+import { type PromptMessage, serviceTierIn } from '@stint/provider-hooks';
 import { LedgerError } from './errors.js';
 import type { EstimatedRequest } from './estimate.js';
 import { isCount } from './integers.js';
-import { type Fields, fieldsIn, fieldsOf, mediaOf, type RawMedia } from './raw-media.js';
+import { type Fields, fieldsOf, mediaOf, type RawMedia } from './raw-media.js';
+import { toolsOf } from './raw-tools.js';
 
 export type Dialect = 'anthropic' | 'google' | 'openai';
 
@@ -122,49 +123,4 @@ function messageOf(body: Fields): PromptMessage {
 function filePartOf({ mediaType, bytes }: RawMedia): { type: 'file'; mediaType: string; data: string | URL } {
   const data = bytes === undefined ? new URL('at:provider') : String(bytes.holder[bytes.member]);
   return { type: 'file', mediaType, data };
-}
-
-/**
- * All tools, by name: what they are told of is in the text of the body already. Those that the provider runs are listed too where they are
- * asked for beside the tools: OpenAI's `web_search_options`, OpenRouter's `plugins`.
- */
-function toolsOf({
-  tools,
-  web_search_options: search,
-  plugins,
-  max_tool_calls: mostCalls,
-}: Fields): readonly ToolDefinition[] {
-  const listed = fieldsIn(tools).flatMap((tool) => toolOf(tool, mostCalls));
-  const beside = [
-    ...(search === undefined ? [] : ['web_search']),
-    ...fieldsIn(plugins).map(({ id }) => textOf(id) ?? 'plugin'),
-  ];
-  return [...listed, ...beside.map((name) => providerTool(name, name, mostCalls))];
-}
-
-function toolOf(tool: Fields, mostCalls: unknown): readonly ToolDefinition[] {
-  const { type, name, max_uses: mostUses = mostCalls, input_schema: schema } = tool;
-  if (type === undefined && name === undefined) return googleTools(tool);
-  const isFunction = typeof type !== 'string' || type === 'function' || type === 'custom' || schema !== undefined;
-  if (isFunction) return [functionTool(textOf(name) ?? '')];
-  return [providerTool(type, textOf(name) ?? type, mostUses)];
-}
-
-/** Google: `{ functionDeclarations: [...] }`, and a member for each tool that it runs itself, as `{ googleSearch: {} }`. */
-function googleTools(tool: Fields): readonly ToolDefinition[] {
-  return Object.keys(tool).map((name) =>
-    /^function_?declarations$/iu.test(name) ? functionTool(name) : providerTool(name, snakeCase(name), undefined),
-  );
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/gu, (capital) => `_${capital.toLowerCase()}`);
-}
-
-function functionTool(name: string): ToolDefinition {
-  return { type: 'function', name, inputSchema: {} };
-}
-
-function providerTool(type: string, name: string, mostUses: unknown): ToolDefinition {
-  return { type: 'provider', id: `raw.${type}`, name, args: isCount(mostUses) ? { maxUses: mostUses } : {} };
 }
