@@ -91,8 +91,9 @@ const collectGarbage = runInNewContext('gc') as () => void;
 /** Bytes that are still needed: what the collector would leave, whenever it may run. */
 function liveBytes(): number {
   collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
+  // Not `external`: it still counts buffers that were collected and wait for the thread that frees them.
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
 }
 
 describe('output', () => {
@@ -121,17 +122,17 @@ describe('output', () => {
     expect(ticks).toBeGreaterThan(5);
   });
 
-  test('case T11: 20 commands with 20 MB each in parallel stay in bounds too', { timeout: 240_000 }, async () => {
+  test('case T11: 100 commands with 20 MB each in parallel stay in bounds too', { timeout: 240_000 }, async () => {
     const { call } = testWorkspace({ keptOutputBytes: 100_000 });
     const before = liveBytes();
     let peak = 0;
     const watch = setInterval(() => void (peak = Math.max(peak, liveBytes())), 250);
-    const calls = Array.from({ length: 20 }, () =>
+    const calls = Array.from({ length: 100 }, () =>
       call('shell', { command: 'head -c 20000000 /dev/zero', timeoutMs: 230_000 }),
     );
     const results = await Promise.all(calls);
     clearInterval(watch);
-    expect(results.filter(({ ok, outputBytes }) => ok && outputBytes === 20_000_000)).toHaveLength(20);
+    expect(results.filter(({ ok, outputBytes }) => ok && outputBytes === 20_000_000)).toHaveLength(100);
     expect(peak).toBeGreaterThan(0);
     expect(peak - before).toBeLessThan(50_000_000);
   });
