@@ -1,5 +1,5 @@
 import { costOfEstimate } from './estimated-cost.js';
-import { checkedAmount, compactsFirst, type EstimatedRequest, modelsOf } from './estimated-request.js';
+import { checkedAmount, compactsFirst, type EstimatedRequest, longestSettings, modelsOf } from './estimated-request.js';
 import { type PartRules, partRulesOf } from './file-tokens.js';
 import { jsonTokens, messageTokens } from './message-tokens.js';
 import { outputAllowance } from './output-allowance.js';
@@ -61,13 +61,9 @@ function rulesOf(request: EstimatedRequest, options: EstimateOptions): PartRules
   return { ...rules, imageTokens: Math.max(rules.imageTokens, ...told) };
 }
 
-function countOutput(
-  model: string,
-  { settings }: EstimatedRequest,
-  { prices, bound = false }: EstimateOptions,
-): number {
+function countOutput(model: string, request: EstimatedRequest, { prices, bound = false }: EstimateOptions): number {
   const price = prices === undefined ? null : priceOf(prices, model);
-  return outputAllowance(settings, price?.maxOutputTokens, { bound });
+  return outputAllowance(longestSettings(request), price?.maxOutputTokens, { bound });
 }
 
 function countInput(request: EstimatedRequest, options: EstimateOptions): number {

@@ -1,7 +1,6 @@
-import { serviceTierAmong } from '@stint/provider-hooks';
 import { asksForOneHour } from './cache-life.js';
 import { percentOfTier } from './cost.js';
-import { checkedAmount, type EstimatedRequest, modelsOf } from './estimated-request.js';
+import { checkedAmount, type EstimatedRequest, modelsOf, tiersOf } from './estimated-request.js';
 import { type ModelPrice, type PriceBook, priceOf, type Rates } from './price-book.js';
 import { feesOfTools, type ToolCallRules } from './provider-tools.js';
 
@@ -37,11 +36,11 @@ function costWith(
   const all = [price.rates, ...(isLong && price.longContext !== undefined ? [price.longContext.rates] : [])];
   const inputRates = all.map((each) => inputRate(each, asksForOneHour(request)));
   const fees = feesOfTools(request, price, rules);
-  const percent = percentOfTier(price, request.serviceTier ?? serviceTierAmong(request.settings?.providerOptions));
-  if (fees === null || percent === null || inputRates.includes(null)) return null;
+  const percents = tiersOf(request).map((tier) => percentOfTier(price, tier));
+  if (fees === null || [...percents, ...inputRates].includes(null)) return null;
   const input = BigInt(inputTokens) * BigInt(Math.max(...inputRates.map(Number)));
   const micros = input + BigInt(outputTokens) * BigInt(Math.max(...all.map(({ output }) => output)));
-  const atTier = micros * BigInt(Math.max(100, percent));
+  const atTier = micros * BigInt(Math.max(100, ...percents.map(Number)));
   return checkedAmount(Number((atTier + 99_999_999n) / 100_000_000n) + fees, request);
 }
 

@@ -1,4 +1,4 @@
-import type { FrozenRequest } from '@stint/provider-hooks';
+import { type FrozenRequest, serviceTierAmong, serviceTierIn } from '@stint/provider-hooks';
 import { LedgerError } from './errors.js';
 import { isCount } from './integers.js';
 
@@ -13,13 +13,37 @@ export type EstimatedRequest = Pick<FrozenRequest, 'model' | 'prompt'> &
     readonly alternatives?: readonly string[];
   };
 
-/** The one asked for, the alternatives, and those that Anthropic's `fallbacks` name. */
-export function modelsOf({ model, alternatives = [], settings }: EstimatedRequest): readonly string[] {
-  const fallbacks = Object.values(settings?.providerOptions ?? {}).flatMap(({ fallbacks: named }) => named ?? []);
-  const names = fallbacks.map((each) =>
-    typeof each === 'object' ? (each as { model?: unknown } | null)?.model : each,
-  );
-  return [model, ...alternatives, ...names.map((name) => `${model.split(':', 1)[0]}:${String(name)}`)];
+/** What Anthropic's `fallbacks` say of an attempt that may follow. */
+interface Fallback {
+  readonly model: string;
+  readonly max_tokens?: unknown;
+  readonly speed?: unknown;
+}
+
+function fallbacksOf({ settings }: EstimatedRequest): readonly Fallback[] {
+  const named = Object.values(settings?.providerOptions ?? {}).flatMap(({ fallbacks }) => fallbacks ?? []);
+  return named.map((each) => (typeof each === 'object' ? (each as unknown as Fallback) : { model: String(each) }));
+}
+
+/** The one asked for, the alternatives, and those that `fallbacks` name. */
+export function modelsOf(request: EstimatedRequest): readonly string[] {
+  const provider = request.model.split(':', 1)[0];
+  const fallbacks = fallbacksOf(request).map(({ model }) => `${provider}:${model}`);
+  return [request.model, ...(request.alternatives ?? []), ...fallbacks];
+}
+
+/** The settings, with the longest answer that is allowed, also to an attempt that may follow. */
+export function longestSettings(request: EstimatedRequest): EstimatedRequest['settings'] {
+  const { settings } = request;
+  if (settings?.maxOutputTokens === undefined) return settings;
+  const maxima = fallbacksOf(request).map(({ max_tokens: most }) => (isCount(most) ? most : 0));
+  return { ...settings, maxOutputTokens: Math.max(settings.maxOutputTokens, ...maxima) };
+}
+
+/** The tiers that are asked for, also for an attempt that may follow; undefined stands for the standard one. */
+export function tiersOf(request: EstimatedRequest): readonly (string | undefined)[] {
+  const asked = request.serviceTier ?? serviceTierAmong(request.settings?.providerOptions);
+  return [asked, ...fallbacksOf(request).map(({ speed }) => serviceTierIn({ speed }))];
 }
 
 /** True if the provider may read the prompt twice: to write a shorter one, and to answer that. Both are billed. */

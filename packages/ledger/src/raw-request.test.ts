@@ -166,6 +166,8 @@ it('holds for the dearest of the models that may answer, and knows no price if o
   expect(held({ fallbacks: [{ model: 'dear' }] }).costMicros).toBeGreaterThan(plain * 5);
   expect(held({ models: ['m', 'dear'] }).costMicros).toBeGreaterThan(plain * 5);
   expect(held({ fallbacks: 'default' }).costMicros).toBeNull();
+  expect(held({ fallbacks: [{ model: 'm', max_tokens: 900 }] }).outputTokens).toBe(900);
+  expect(held({ fallbacks: [{ model: 'm', speed: 'fast' }] }).costMicros).toBeGreaterThan(plain * 5);
 });
 
 it('holds the dearer rates of a prompt that may count as long or not', () => {

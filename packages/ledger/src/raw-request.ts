@@ -39,7 +39,7 @@ export function estimatedRequestOf(body: unknown, { provider, path = '' }: RawTa
   const beside = optionsOf(fields);
   return {
     model: `${provider}:${model}`,
-    alternatives: alternativesOf(fields).map((name) => `${provider}:${name}`),
+    alternatives: namesIn(fields.models).map((name) => `${provider}:${name}`), // of OpenRouter
     prompt: [messageOf(fields)],
     tools: toolsOf(fields),
     settings: {
@@ -51,11 +51,17 @@ export function estimatedRequestOf(body: unknown, { provider, path = '' }: RawTa
 }
 
 /** What the body says of how it is served, by the names that the AI SDK has for it. */
-function optionsOf({ prediction, context_management: contextManagement }: Fields): Record<string, JSONValue> {
+function optionsOf(body: Fields): Record<string, JSONValue> {
+  const { prediction, fallbacks, context_management: contextManagement } = body;
   return {
+    ...(fallbacks === undefined ? {} : { fallbacks: fallbacks as JSONValue }),
     ...(prediction === undefined ? {} : { prediction: prediction as JSONValue }),
     ...(contextManagement === undefined ? {} : { contextManagement: contextManagement as JSONValue }),
   };
+}
+
+function namesIn(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [];
 }
 
 const outputMaxima = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'] as const;
@@ -83,12 +89,6 @@ function countOf(fields: Fields, name: string): number | undefined {
     'invalid_input',
     `${name} is ${JSON.stringify(value)}, no integer from 0, so the request cannot be estimated and was not sent.`,
   );
-}
-
-/** Models that may answer in the place of the one asked for: Anthropic's `fallbacks`, OpenRouter's `models`. */
-function alternativesOf({ fallbacks, models }: Fields): readonly string[] {
-  const named = [fallbacks, models].flat().map((each) => fieldsOf(each)?.model ?? each);
-  return named.filter((name) => typeof name === 'string');
 }
 
 /** The answer that a request continues: its context is kept at the provider. */
