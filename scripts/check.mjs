@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { checkArchitecture } from './checks/architecture.mjs';
 import { checkChangesets } from './checks/changesets.mjs';
 import { checkFloors } from './checks/floors.mjs';
+import { checkPromises } from './checks/promises.mjs';
 import { checkReadmes } from './checks/readmes.mjs';
 import { checkTarballs } from './checks/tarballs.mjs';
 import { script, tool } from './checks/tool.mjs';
@@ -32,6 +33,7 @@ const checks = {
   },
   readmes: { says: 'README examples compile', find: () => checkReadmes(root) },
   architecture: { says: 'ARCHITECTURE.md names what exists', find: () => checkArchitecture(root) },
+  promises: { says: 'what breaks each promise still applies', find: () => checkPromises(root) },
   changesets: { says: 'every new package has a changeset', find: () => checkChangesets(root) },
 };
 
