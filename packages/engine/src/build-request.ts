@@ -9,12 +9,13 @@ import {
 import { continueNote } from './open-answer.js';
 import type { RunState } from './run-state.js';
 
-/** The next request, fixed: what a consumer of events does afterwards does not change it. */
-export async function buildRequest(run: RunState, retryOf: string | null): Promise<ModelCall> {
+/** The next request, with these words about the budget at its end, fixed: what a consumer of events does afterwards does not change it. */
+export function buildRequest(run: RunState, retryOf: string | null, budgetText: string | null): ModelCall {
   const { options, history } = run;
   endWithUser(run);
   return {
-    prompt: [...systemOf(run), ...history.messages, ...(await budgetMessage(run))],
+    // Joined by `concat`, which copies at once: a long history is copied for each request.
+    prompt: Object.freeze(systemOf(run).concat(history.messages, budgetMessage(budgetText))),
     tools: toolsOf(run),
     settings: settingsOf(run),
     signal: run.signal,
@@ -67,16 +68,7 @@ function settingsOf(run: RunState): CallSettings {
 
 const noSettings: CallSettings = Object.freeze({});
 
-/** Asks how the budget stands, for this request and all that decide about it. */
-export async function askBudget(run: RunState): Promise<void> {
-  const { budget } = run.options;
-  if (budget) run.budget = await run.hooks.ask('budget', budget);
-}
-
-async function budgetMessage(run: RunState): Promise<readonly PromptMessage[]> {
-  const { budgetText } = run.options;
-  if (!budgetText) return [];
-  const text = await run.hooks.ask('budgetText', () => budgetText(run.budget));
+function budgetMessage(text: string | null): readonly PromptMessage[] {
   if (text === null || text.trim() === '') return [];
   return [{ role: 'user', content: [{ type: 'text', text: wellFormed(text) }] }];
 }

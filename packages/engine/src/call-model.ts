@@ -6,7 +6,7 @@ import {
   type ProviderError,
   type TurnResponse,
 } from '@stint/provider-hooks';
-import { askBudget, buildRequest } from './build-request.js';
+import { buildRequest } from './build-request.js';
 import { drainInput } from './drain-input.js';
 import { EngineError } from './errors.js';
 import { compact, fitContext } from './fit-context.js';
@@ -55,10 +55,13 @@ function beginTurn(run: RunState): void {
 }
 
 async function tryOnce(run: RunState, attempt: Attempt): Promise<AnsweredTurn> {
-  await drainInput(run);
-  await askBudget(run);
-  await fitContext(run);
-  const request = await buildRequest(run, attempt.retryOf);
+  const { drainInput: said, drainBackground: done, budget, budgetText, contextTokens } = run.options;
+  // What is not asked for costs no wait.
+  if (said || done) await drainInput(run);
+  if (budget) run.budget = await run.hooks.ask('budget', budget);
+  if (contextTokens !== undefined) await fitContext(run, contextTokens);
+  const told = budgetText ? await run.hooks.ask('budgetText', () => budgetText(run.budget)) : null;
+  const request = buildRequest(run, attempt.retryOf, told);
   const inputIds = [...run.boundInputs];
   const { name: model } = attempt.model;
   await run.events.emit({ type: 'turn-start', turnNumber: run.turnNumber, model, inputIds, attempt: attempt.number });

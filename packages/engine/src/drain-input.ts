@@ -7,14 +7,13 @@ import type { PendingInput } from './types.js';
  * the next request, and to those that repeat it, until an answer acknowledges it; an id is shown to the model once.
  */
 export async function drainInput(run: RunState): Promise<void> {
-  await take(run, 'drainInput');
-  await take(run, 'drainBackground');
+  const { drainInput: said, drainBackground: done } = run.options;
+  if (said) take(run, await run.hooks.ask('drainInput', said));
+  if (done) take(run, await run.hooks.ask('drainBackground', done));
 }
 
-async function take(run: RunState, name: 'drainInput' | 'drainBackground'): Promise<void> {
-  const drain = run.options[name];
-  if (!drain) return;
-  for (const input of await run.hooks.ask(name, drain)) {
+function take(run: RunState, inputs: readonly PendingInput[]): void {
+  for (const input of inputs) {
     // One that is in the history and still pending is acknowledged by the next answer, and not shown a second time.
     if (!run.boundInputs.includes(input.id)) run.boundInputs.push(input.id);
     if (run.seenInputs.has(input.id)) continue;

@@ -1,3 +1,5 @@
+const nothing = Promise.resolve();
+
 /**
  * Carries events from the loop to its one consumer.
  *
@@ -43,21 +45,22 @@ export class EventChannel<T> implements AsyncIterableIterator<T> {
     return this.#queue.length >= this.#highWater ? this.#whenTaken() : undefined;
   }
 
-  async emit(event: T): Promise<void> {
-    if (this.#closed) return;
+  emit(event: T): Promise<void> {
+    if (this.#closed) return nothing;
     void this.push(event);
-    await this.#whenTaken();
+    return this.#whenTaken();
   }
 
-  async next(): Promise<IteratorResult<T, undefined>> {
+  // Without `async`, and so without promises of its own: many events pass here.
+  next(): Promise<IteratorResult<T, undefined>> {
     if (!this.#producer && !this.#closed) {
       this.#producer = this.#start().finally(() => this.#close());
       this.#producer.catch(() => undefined); // the producer reports its errors as events
     }
     if (this.#waiting) return this.#waited.then(() => this.next()); // asked twice at once: one after the other
     const value = this.#queue.shift();
-    if (value !== undefined) return { done: false, value };
-    if (this.#closed) return { done: true, value: undefined };
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    if (this.#closed) return Promise.resolve({ done: true, value: undefined });
     const result = new Promise<IteratorResult<T, undefined>>((resolve) => {
       this.#waiting = resolve;
     });

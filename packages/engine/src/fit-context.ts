@@ -14,10 +14,8 @@ const maxUselessCompactions = 2;
  * Makes the history fit the model's context, by the caller's `compact`. Each overflow has its own attempts; two that
  * free nothing end them. Throws `context_exceeded`, with the sizes, before anything is sent.
  */
-export async function fitContext(run: RunState): Promise<void> {
-  const { contextTokens, settings } = run.options;
-  if (contextTokens === undefined) return;
-  const roomTokens = contextTokens - (settings?.maxOutputTokens ?? 0) - besideTokens(run);
+export async function fitContext(run: RunState, contextTokens: number): Promise<void> {
+  const roomTokens = contextTokens - (run.options.settings?.maxOutputTokens ?? 0) - besideTokens(run);
   let useless = 0;
   while (run.history.tokens > roomTokens) {
     const before = run.history.tokens;

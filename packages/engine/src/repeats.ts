@@ -31,7 +31,8 @@ export class RepeatWatch {
     const exact = `${tool} ${stableJson(input)}`;
     const alike = shapeOf(`${exact} -> ${result.output}`, !result.ok);
     this.#calls.push({ exact, alike });
-    this.#calls = this.#calls.slice(-Math.max(windowLength, this.#maxRepeats, 3 * longestCycle));
+    const kept = Math.max(windowLength, this.#maxRepeats, 3 * longestCycle);
+    if (this.#calls.length > 2 * kept) this.#calls = this.#calls.slice(-kept);
     const same = this.#calls.slice(-windowLength).filter((call) => call.exact === exact).length;
     if (same % 3 === 0) this.#reminders.push(tool);
   }
@@ -74,9 +75,23 @@ function shapeOf(text: string, failed: boolean): string {
 
 /** JSON with sorted keys: the order of arguments makes no other call. */
 function stableJson(value: unknown): string {
-  return JSON.stringify(value, (_key, field: unknown) =>
-    typeof field === 'object' && field !== null && !Array.isArray(field)
-      ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : field,
-  );
+  return JSON.stringify(isSorted(value) ? value : sorted(value));
+}
+
+function isSorted(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isSorted);
+  let last = '';
+  for (const key in value) {
+    if (key < last || !isSorted((value as Record<string, unknown>)[key])) return false;
+    last = key;
+  }
+  return true;
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([key, field]) => [key, sorted(field)]));
 }

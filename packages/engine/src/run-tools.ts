@@ -37,7 +37,7 @@ export async function runTools(run: RunState, answer: HistoryEntry): Promise<num
   for (const group of groupsOf(batch, run.options.limits.parallelTools)) {
     for (const each of group) await run.events.emit({ type: 'tool-call-start', call: each.call });
     const blocked: string | null = stop?.why ?? (run.signal.aborted ? 'the run was aborted.' : null);
-    const ends = await Promise.all(group.map((each) => (blocked === null ? runOne(run, each) : skip(blocked))));
+    const ends = await allOf(group, (each) => (blocked === null ? runOne(run, each) : skip(blocked)));
     for (const [index, each] of group.entries()) {
       const end = ends[index] as Ended;
       await record(run, each, end);
@@ -48,17 +48,22 @@ export async function runTools(run: RunState, answer: HistoryEntry): Promise<num
   return callsOf(answer).length;
 }
 
+/** What becomes of each of a group; of most groups there is one. */
+async function allOf(group: readonly BatchCall[], end: (each: BatchCall) => Promise<Ended>): Promise<readonly Ended[]> {
+  const [only] = group;
+  return group.length === 1 && only ? [await end(only)] : await Promise.all(group.map(end));
+}
+
 async function prepareBatch(run: RunState, answer: HistoryEntry): Promise<readonly BatchCall[]> {
   const turn = turnOf(answer);
   const open = callsOf(answer).filter((call) => !run.history.has(resultKey(turn, call.callIndex)));
   const batch: BatchCall[] = [];
-  for (const inHistory of open) batch.push(await prepareCall(run, turn, inHistory));
+  for (const inHistory of open) batch.push(toBatch(turn, inHistory, await readyOf(run, inHistory)));
   return batch;
 }
 
-async function prepareCall(run: RunState, turn: string, inHistory: CallInHistory): Promise<BatchCall> {
+function toBatch(turn: string, inHistory: CallInHistory, ready: BatchCall['ready']): BatchCall {
   const { callIndex, toolCallId, tool, input } = inHistory;
-  const ready = await readyOf(run, inHistory);
   const facts =
     'call' in ready ? ready.call : { readOnly: true, concurrencySafe: true, hasExternalEffect: false, input };
   const { readOnly, hasExternalEffect } = facts;
@@ -97,21 +102,29 @@ function groupsOf(batch: readonly BatchCall[], parallel: number): readonly (read
 }
 
 /** Never throws: neighbours that run beside it have their results, too. */
-async function runOne(run: RunState, each: BatchCall): Promise<Ended> {
+function runOne(run: RunState, each: BatchCall): Promise<Ended> {
   const { ready } = each;
-  if ('refused' in ready) return { result: ready.refused, ran: false, ...(ready.error ? { error: ready.error } : {}) };
+  if ('refused' in ready) {
+    const { refused: result, error } = ready;
+    return Promise.resolve({ result, ran: false, ...(error ? { error } : {}) });
+  }
   let context: CallContext;
   try {
     context = contextOf(run, each.call);
   } catch (error) {
-    return { result: notRun('its context could not be made.'), ran: false, error: hookError('toolContext', error) };
+    const result = notRun('its context could not be made.');
+    return Promise.resolve({ result, ran: false, error: hookError('toolContext', error) });
   }
-  if (!ready.call.hasExternalEffect) return await execute(ready.call, context);
+  return ready.call.hasExternalEffect ? runOperation(run, each, ready.call, context) : execute(ready.call, context);
+}
+
+/** A call that may change something: journaled before it starts, and ended after it. */
+async function runOperation(run: RunState, each: BatchCall, call: PreparedCall, context: CallContext): Promise<Ended> {
   const denied = await beginOperation(run, each);
   if (denied) return denied;
-  const ended = await execute(ready.call, context);
+  const ended = await execute(call, context);
   const error = (await endOperation(run, each, ended.result)) ?? ended.error;
-  return { ...ended, ...(error ? { error } : {}) };
+  return error ? { ...ended, error } : ended;
 }
 
 function contextOf(run: RunState, call: EngineToolCall): CallContext {
@@ -131,10 +144,10 @@ async function execute(prepared: PreparedCall, context: CallContext): Promise<En
   }
 }
 
-async function record(run: RunState, each: BatchCall, { result, ran }: Ended): Promise<void> {
+function record(run: RunState, each: BatchCall, { result, ran }: Ended): Promise<void> {
   run.history.add(resultEntry(each.turn, each.inHistory, result));
   if (ran || 'refused' in each.ready) run.repeats.add(each.call.tool, each.inHistory.input, result);
-  await run.events.emit({ type: 'tool-call-end', call: each.call, ran, result });
+  return run.events.emit({ type: 'tool-call-end', call: each.call, ran, result });
 }
 
 function stopAfter(

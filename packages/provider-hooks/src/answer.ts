@@ -21,7 +21,8 @@ export class Answer {
   readonly #model: string;
   readonly #provider: string;
   readonly #content: (ContentPart | Open)[] = [];
-  readonly #open = new Map<string, Open>();
+  /** Blocks of a stream that have begun; a whole answer has none. */
+  #open: Map<string, Open> | null = null;
   #last: { readonly id: unknown; readonly block: Open } | null = null;
   #answeredModel: string | undefined;
   #rawUsage: Readonly<Record<string, unknown>> | undefined;
@@ -116,6 +117,7 @@ export class Answer {
   #openBlock(part: StreamPart, type: Open['type']): Open {
     const block: Open = { type, text: '' };
     mergeMetadata(block, part);
+    this.#open ??= new Map();
     this.#open.set(`${type}:${String(part['id'])}`, block);
     this.#content.push(block);
     return block;
@@ -130,16 +132,16 @@ export class Answer {
   /** Deltas of one block come in a row: the last one is looked at first. */
   #blockOf(id: unknown, type: Open['type']): Open | undefined {
     if (this.#last?.id === id && this.#last?.block.type === type) return this.#last.block;
-    const block = this.#open.get(`${type}:${String(id)}`);
+    const block = this.#open?.get(`${type}:${String(id)}`);
     this.#last = block ? { id, block } : null;
     return block;
   }
 
   #closeBlock(part: StreamPart): void {
     const key = `${part.type === 'text-end' ? 'text' : 'reasoning'}:${String(part['id'])}`;
-    const block = this.#open.get(key);
+    const block = this.#open?.get(key);
     if (block) mergeMetadata(block, part);
-    this.#open.delete(key);
+    this.#open?.delete(key);
     this.#last = null;
   }
 

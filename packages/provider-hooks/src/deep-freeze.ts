@@ -7,7 +7,10 @@ export function deepFreeze<T>(value: T): T {
   if (Array.isArray(value)) return Object.freeze(value.map(deepFreeze)) as T;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return value;
-  const copy: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries(value)) copy[key] = deepFreeze<unknown>(field);
+  const copy = { ...value } as Record<string, unknown>;
+  for (const key in copy) {
+    const field = copy[key];
+    if (typeof field === 'object' && field !== null) copy[key] = deepFreeze(field);
+  }
   return Object.freeze(copy) as T;
 }

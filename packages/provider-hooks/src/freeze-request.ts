@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { deepFreeze } from './deep-freeze.js';
 import type { CallFacts, CallSettings, FrozenRequest, PromptMessage, ToolDefinition } from './types.js';
 
@@ -19,7 +19,8 @@ export class RequestFreezer {
   readonly #provider: string;
   readonly #modelId: string;
   #messages: readonly PromptMessage[] = [];
-  #hashes: readonly string[] = [];
+  /** The hash of each of those messages and all before it. */
+  readonly #hashes: string[] = [];
   /** JSON of what is beside the prompt, for the settings and tools that were given last. */
   #beside: {
     readonly settings: CallSettings;
@@ -34,7 +35,8 @@ export class RequestFreezer {
 
   freeze(parts: RequestParts): FrozenRequest {
     const { facts } = parts;
-    const prompt = Object.freeze(parts.prompt.map(deepFreeze));
+    const common = this.#commonLength(parts.prompt);
+    const prompt = freezeFrom(common, parts.prompt);
     const tools = deepFreeze(parts.tools);
     const settings = deepFreeze(parts.settings);
     return Object.freeze({
@@ -44,7 +46,7 @@ export class RequestFreezer {
       prompt,
       tools,
       settings,
-      hash: this.#hash(prompt, `${parts.stream} ${this.#besideJson(settings, tools)}`),
+      hash: this.#hash(prompt, common, `${parts.stream} ${this.#besideJson(settings, tools)}`),
       stream: parts.stream,
       turnNumber: facts.turnNumber ?? 0,
       inputIds: facts.inputIds ?? [],
@@ -57,18 +59,19 @@ export class RequestFreezer {
 
   #besideJson(settings: CallSettings, tools: readonly ToolDefinition[]): string {
     if (this.#beside?.settings !== settings || this.#beside.tools !== tools) {
-      this.#beside = { settings, tools, json: jsonOf([this.#provider, this.#modelId, settings, tools]) };
+      this.#beside = { settings, tools, json: JSON.stringify([this.#provider, this.#modelId, settings, tools]) };
     }
     return this.#beside.json;
   }
 
-  #hash(prompt: readonly PromptMessage[], rest: string): string {
-    const hashes = this.#hashes.slice(0, this.#commonLength(prompt));
+  /** The first `common` messages are those of the last request, and so are their hashes. */
+  #hash(prompt: readonly PromptMessage[], common: number, rest: string): string {
+    const hashes = this.#hashes;
+    hashes.length = common;
     for (let index = hashes.length; index < prompt.length; index += 1) {
       hashes.push(sha256(`${hashes[index - 1] ?? ''}\n${jsonOf(prompt[index])}`));
     }
     this.#messages = prompt;
-    this.#hashes = hashes;
     return sha256(`${hashes.at(-1) ?? ''}\n${rest}`);
   }
 
@@ -80,13 +83,27 @@ export class RequestFreezer {
   }
 }
 
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** The same messages, frozen; the first `common` of them are so already. */
+function freezeFrom(common: number, messages: readonly PromptMessage[]): readonly PromptMessage[] {
+  let frozen: PromptMessage[] | null = Object.isFrozen(messages) ? null : messages.slice();
+  for (let index = common; index < messages.length; index += 1) {
+    const message = messages[index] as PromptMessage;
+    if (Object.isFrozen(message)) continue;
+    frozen ??= messages.slice();
+    frozen[index] = deepFreeze(message);
+  }
+  return frozen === null ? messages : Object.freeze(frozen);
 }
 
-/** JSON with bytes as base64, so that a file's content is part of the hash. */
-function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_key, field: unknown) =>
+function sha256(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+/** JSON with bytes as base64, so that a file's content is part of the hash. Only files have bytes; all else takes the short way. */
+function jsonOf(message: PromptMessage | undefined): string {
+  if (typeof message?.content === 'string' || !message?.content.some(({ type }) => type === 'file'))
+    return JSON.stringify(message);
+  return JSON.stringify(message, (_key, field: unknown) =>
     field instanceof Uint8Array ? { base64: Buffer.from(field).toString('base64') } : field,
   );
 }

@@ -120,7 +120,7 @@ class ModelBoundary<H extends TurnHandle> {
     extras: Extras,
   ): Promise<{ readonly result: NativeResult; readonly response: TurnResponse }> {
     await call.prepare();
-    const result = await this.#invoke(call, () => this.#model.doGenerate(this.#toNative(request, extras, call.signal)));
+    const result = await this.#invoke(call, () => this.#model.doGenerate(this.#toNative(request, extras, call)));
     call.answer.addResult(result);
     return { result, response: await call.complete() };
   }
@@ -132,7 +132,7 @@ class ModelBoundary<H extends TurnHandle> {
   ): Promise<{ readonly reader: AnswerReader<H>; readonly result: NativeStream }> {
     await call.prepare();
     const result = await this.#invoke(call, () =>
-      this.#model.doStream(this.#toNative(request, this.#withRaw(extras), call.signal)),
+      this.#model.doStream(this.#toNative(request, this.#withRaw(extras), call)),
     );
     return { reader: new AnswerReader(call, result.stream), result };
   }
@@ -154,8 +154,8 @@ class ModelBoundary<H extends TurnHandle> {
     throw await call.missBoundary();
   }
 
-  #toNative(request: FrozenRequest, extras: Extras, signal: AbortSignal): NativeOptions {
-    return toNative(request, nativeSettings(request.settings, this.#facts), extras, signal);
+  #toNative(request: FrozenRequest, extras: Extras, call: HookedCall<H>): NativeOptions {
+    return toNative(request, nativeSettings(request.settings, this.#facts), extras, call);
   }
 
   /** Raw parts hold the usage of a stream that breaks; at our own fetch we see it on the wire, which costs less. */
@@ -180,7 +180,7 @@ function toNative(
   request: FrozenRequest,
   settings: NativeSettings,
   extras: Extras,
-  signal: AbortSignal,
+  call: { readonly signal: AbortSignal },
 ): NativeOptions {
   return {
     ...settings,
@@ -189,7 +189,10 @@ function toNative(
     ...(request.tools.length > 0 ? { tools: [...request.tools] } : {}),
     ...(extras.headers ? { headers: extras.headers } : {}),
     ...(extras.includeRawChunks ? { includeRawChunks: true } : {}),
-    abortSignal: signal,
+    // Made when it is looked at: a model that answers from memory looks at none.
+    get abortSignal() {
+      return call.signal;
+    },
   };
 }
 

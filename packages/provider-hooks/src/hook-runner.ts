@@ -46,50 +46,77 @@ export class HookRunner<H extends TurnHandle> {
     try {
       await this.#run('identified', async () => this.#hooks.identified?.(handle, responseId));
     } catch (error) {
-      this.#onObserverError?.(error, 'identified');
+      this.#tell(error, 'identified');
     }
   }
 
-  async finish(handle: H, response: TurnResponse): Promise<void> {
-    await this.#settle('finish', () => this.#hooks.finish(handle, response));
+  finish(handle: H, response: TurnResponse): Promise<void> {
+    return this.#settle('finish', () => this.#hooks.finish(handle, response));
   }
 
-  async fail(handle: H, error: ProviderError, facts: FailFacts): Promise<void> {
-    await this.#settle('fail', () => this.#hooks.fail(handle, error, facts));
+  fail(handle: H, error: ProviderError, facts: FailFacts): Promise<void> {
+    return this.#settle('fail', () => this.#hooks.fail(handle, error, facts));
   }
 
   /** The end of a request is a fact: while the hook says that it stored nothing and may be called again, it is. */
   async #settle(hook: 'finish' | 'fail', call: () => Promise<void>): Promise<void> {
-    const deadline = performance.now() + this.#timeoutMs;
-    for (const delayMs of [...settleDelaysMs, null]) {
+    const startedMs = performance.now();
+    for (let tries = 0; ; tries += 1) {
       try {
-        const leftMs = Math.max(1, deadline - performance.now());
-        await this.#run(hook, call, leftMs);
+        const leftMs = this.#timeoutMs - (tries === 0 ? 0 : performance.now() - startedMs);
+        await this.#run(hook, call, Math.max(1, leftMs));
         return;
       } catch (error) {
-        if (delayMs === null || !mayRepeat(error) || performance.now() + delayMs >= deadline) throw error;
+        const delayMs = settleDelaysMs[tries];
+        const nextMs = performance.now() - startedMs + (delayMs ?? 0);
+        if (delayMs === undefined || !mayRepeat(error) || nextMs >= this.#timeoutMs) throw error;
         await new Promise((resolve) => setTimeout(resolve, delayMs));
       }
     }
   }
 
-  async #run<T>(hook: HookName, call: () => Promise<T>, timeoutMs = this.#timeoutMs): Promise<T | null | undefined> {
-    try {
-      return await withTimeout(call, timeoutMs, hook);
-    } catch (error) {
-      if (this.#isObserver) {
-        this.#onObserverError?.(error, hook);
-        return hook === 'prepare' ? null : undefined;
+  /** Calls a hook with its time limit: one promise, since each request has three of them. */
+  #run<T>(hook: HookName, call: () => Promise<T>, timeoutMs = this.#timeoutMs): Promise<T | null | undefined> {
+    return new Promise<T | null | undefined>((resolve, reject) => {
+      let isOver = false;
+      const fail = (error: unknown): void => {
+        if (isOver) return; // what comes after its time is not told
+        isOver = true;
+        clearTimeout(timer);
+        if (!this.#isObserver) return reject(toHookError(error, hook));
+        this.#tell(error, hook);
+        resolve(hook === 'prepare' ? null : undefined);
+      };
+      const take = (value: T): void => {
+        isOver = true;
+        clearTimeout(timer);
+        resolve(value);
+      };
+      const timer = setTimeout(() => fail(lateError(hook, timeoutMs)), timeoutMs);
+      try {
+        const answer: T | Promise<T> = call(); // JavaScript may answer without a promise, or throw before there is one
+        if (answer instanceof Promise) answer.then(take, fail);
+        else Promise.resolve(answer).then(take, fail);
+      } catch (error) {
+        fail(error);
       }
-      throw toHookError(error, hook);
-    }
+    });
   }
 
   #failed(hook: HookName, what: string): null {
     const error = new ProviderError('hook_failed', `The ${hook} hook ${what}. Nothing was sent.`, { hook });
     if (!this.#isObserver) throw error;
-    this.#onObserverError?.(error, hook);
+    this.#tell(error, hook);
     return null;
+  }
+
+  /** Whoever listens for the errors of observers stops nothing, either. */
+  #tell(error: unknown, hook: HookName): void {
+    try {
+      this.#onObserverError?.(error, hook);
+    } catch (thrown) {
+      process.emitWarning(`onObserverError threw: ${String(thrown)}`, { code: 'STINT_OBSERVER' });
+    }
   }
 }
 
@@ -112,25 +139,9 @@ function toHookError(error: unknown, hook: HookName): ProviderError {
   return new ProviderError('hook_failed', `The ${hook} hook failed: ${why}${left}`, { hook, cause: error });
 }
 
-function withTimeout<T>(call: () => Promise<T>, timeoutMs: number, hook: HookName): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(
-        new ProviderError('hook_failed', `The ${hook} hook did not answer within ${Math.round(timeoutMs)} ms.`, {
-          hook,
-        }),
-      );
-    }, timeoutMs);
-    const settle = (action: () => void): void => {
-      clearTimeout(timer);
-      action();
-    };
-    // `call` may throw before it returns a promise.
-    new Promise<T>((start) => start(call())).then(
-      (value) => settle(() => resolve(value)),
-      (error: unknown) => settle(() => reject(error as Error)),
-    );
-  });
+function lateError(hook: HookName, timeoutMs: number): ProviderError {
+  const message = `The ${hook} hook did not answer within ${Math.round(timeoutMs)} ms.`;
+  return new ProviderError('hook_failed', message, { hook });
 }
 
 function isHandle(value: unknown): value is TurnHandle {

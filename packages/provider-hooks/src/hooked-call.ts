@@ -23,7 +23,7 @@ import type { WireWatch } from './wire-watch.js';
 export class HookedCall<H extends TurnHandle> {
   readonly #hooks: HookRunner<H>;
   readonly #signal: AbortSignal | undefined;
-  readonly #controller = new AbortController();
+  #controller: AbortController | null = null;
   readonly #options: HookOptions;
   #watchdog: Watchdog;
   readonly #onAbort = (): void => this.#stop(this.#abortError());
@@ -56,6 +56,8 @@ export class HookedCall<H extends TurnHandle> {
 
   /** Aborts with the caller's signal, and when a limit runs out. For the provider. */
   get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#stopped && !this.#controller.signal.aborted) this.#controller.abort(this.#reasonOf(this.#stopped));
     return this.#controller.signal;
   }
 
@@ -85,12 +87,12 @@ export class HookedCall<H extends TurnHandle> {
       if (isProviderError(error)) this.#ending = Promise.resolve(error);
       throw error;
     }
-    await this.#checkStopped();
+    if (this.#stopped) await this.#checkStopped();
   }
 
   /** Runs `start`; after it bytes may leave. A denial ends the request unsent, and throws. */
   async start(): Promise<void> {
-    await this.#checkStopped();
+    if (this.#stopped) await this.#checkStopped();
     try {
       if (this.#handle) await this.#hooks.start(this.#handle);
       this.#state = 'started';
@@ -98,7 +100,7 @@ export class HookedCall<H extends TurnHandle> {
       throw await this.fail(error);
     }
     this.#watchdog.waiting();
-    await this.#checkStopped();
+    if (this.#stopped) await this.#checkStopped();
     this.#transport.sent = true;
   }
 
@@ -149,17 +151,21 @@ export class HookedCall<H extends TurnHandle> {
   }
 
   /** Waits for the provider's answer to begin, but not longer than until the call is stopped. */
-  async untilStopped<T>(work: PromiseLike<T>): Promise<T> {
-    const stopped = new Promise<never>((_resolve, reject) => {
+  untilStopped<T>(work: PromiseLike<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
       this.#cancel = () => reject(this.#stopped as Error);
       if (this.#stopped) this.#cancel();
+      work.then(
+        (value) => {
+          this.#cancel = null;
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#cancel = null;
+          reject(error as Error);
+        },
+      );
     });
-    try {
-      return await Promise.race([work, stopped]);
-    } finally {
-      this.#cancel = null;
-      stopped.catch(() => undefined); // it only ends the race
-    }
   }
 
   /** What to call when the call is stopped while a stream is read. */
@@ -284,8 +290,12 @@ export class HookedCall<H extends TurnHandle> {
   #stop(error: ProviderError): void {
     if (this.#stopped || this.#state === 'ended') return;
     this.#stopped = error;
-    this.#controller.abort(error.code === 'aborted' ? this.#signal?.reason : error);
+    this.#controller?.abort(this.#reasonOf(error));
     this.#cancel?.();
+  }
+
+  #reasonOf(error: ProviderError): unknown {
+    return error.code === 'aborted' ? this.#signal?.reason : error;
   }
 
   #abortError(): ProviderError {
