@@ -124,7 +124,7 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown } | 'stuc
 
 async function settle(running: Running, finished: Promise<Outcome>): Promise<RawResult> {
   const { tool, deadline, facts, settleGraceMs } = running;
-  const outcome = await Promise.race([finished, stuckAfter(deadline, finished, settleGraceMs)]);
+  const outcome = await untilStuck(deadline, finished, settleGraceMs);
   if (deadline.cause() !== undefined || outcome === 'stuck') return interrupted(running, outcome);
   return 'error' in outcome ? resultOfError(outcome.error, facts.readOnly) : valueResult(tool, outcome.value, facts);
 }
@@ -147,15 +147,20 @@ async function execute(tool: Tool, input: unknown, context: ToolContext): Promis
   }
 }
 
-async function stuckAfter(deadline: Deadline, finished: Promise<Outcome>, settleGraceMs: number): Promise<Outcome> {
-  await deadline.fired;
-  let timer: NodeJS.Timeout | undefined;
-  const grace = new Promise<'stuck'>((resolve) => {
-    timer = setTimeout(resolve, settleGraceMs, 'stuck');
+/** What the tool came to; `stuck` if it does not end within its grace after the deadline fired. */
+function untilStuck(deadline: Deadline, finished: Promise<Outcome>, settleGraceMs: number): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let isOver = false;
+    let timer: NodeJS.Timeout | undefined;
+    void deadline.fired.then(() => {
+      if (!isOver) timer = setTimeout(resolve, settleGraceMs, 'stuck');
+    });
+    void finished.then((outcome) => {
+      isOver = true;
+      clearTimeout(timer);
+      resolve(outcome);
+    });
   });
-  const outcome = await Promise.race([finished, grace]);
-  clearTimeout(timer);
-  return outcome;
 }
 
 /**
@@ -211,7 +216,9 @@ function replyFacts(tool: Tool, outcome: Outcome): Partial<RawResult> {
 function toolContext(context: CallContext, deadline: Deadline, outputs: OutputStore): ToolContext {
   const { toolCallId = randomUUID(), workspace, gate, onProcess, onProgress } = context;
   return {
-    signal: deadline.signal,
+    get signal() {
+      return deadline.signal;
+    },
     callId: toolCallId,
     outputs,
     reportProgress(progress = {}) {

@@ -26,7 +26,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Starts the clock. `dispose` must be called. */
 export function startDeadline(options: DeadlineOptions): Deadline {
-  const controller = new AbortController();
+  let controller: AbortController | undefined; // made when its signal is looked at: many tools look at none
+  let reason: unknown;
   let cause: DeadlineCause | undefined;
   let limitMs = 0;
   let idle: NodeJS.Timeout | undefined;
@@ -34,11 +35,12 @@ export function startDeadline(options: DeadlineOptions): Deadline {
   const fired = new Promise<DeadlineCause>((resolve) => {
     tell = resolve;
   });
-  const fire = (why: DeadlineCause, reason: unknown, limit: number): void => {
+  const fire = (why: DeadlineCause, told: unknown, limit: number): void => {
     if (cause !== undefined) return;
     cause = why;
     limitMs = limit;
-    controller.abort(reason);
+    reason = told;
+    controller?.abort(told);
     tell(why);
   };
   const timeUp = (limit: number) => () =>
@@ -55,7 +57,11 @@ export function startDeadline(options: DeadlineOptions): Deadline {
   if (options.signal.aborted) onAbort();
   extend();
   return {
-    signal: controller.signal,
+    get signal() {
+      controller ??= new AbortController();
+      if (cause !== undefined && !controller.signal.aborted) controller.abort(reason);
+      return controller.signal;
+    },
     fired,
     extend,
     cause: () => cause,

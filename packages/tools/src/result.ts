@@ -69,11 +69,12 @@ export function failure(code: string, output: string, errorEffect: ErrorEffect =
  * be kept the marker says so; the call itself still counts.
  */
 export async function boundResult(raw: RawResult, limitBytes: number, outputs: OutputStore): Promise<ToolResult> {
-  const bytes = Buffer.from(raw.output, 'utf8');
-  const outputBytes = raw.outputBytes ?? bytes.length;
+  const length = Buffer.byteLength(raw.output);
+  const outputBytes = raw.outputBytes ?? length;
   const { structured, ...rest } = raw;
   const facts = { ...rest, outputBytes, ...(jsonBytes(structured) <= limitBytes ? { structured } : {}) };
-  if (bytes.length <= limitBytes) return facts;
+  if (length <= limitBytes) return facts;
+  const bytes = Buffer.from(raw.output, 'utf8');
   const kept =
     raw.outputHandle ?? (await outputs.save(bytes).catch((error: unknown) => ({ problem: messageOf(error) })));
   const where =
