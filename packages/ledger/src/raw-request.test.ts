@@ -187,6 +187,7 @@ it('holds the fees and the pages of tools that the provider runs, at the most ca
   expect(beyond({ tools: [{ ...search, max_uses: 3 }] })).toEqual({ calls: 3, fee: 30_000 });
   expect(beyond({ tools: [{ type: 'web_search' }], max_tool_calls: 20 })).toEqual({ calls: 20, fee: 200_000 });
   expect(beyond({ web_search_options: {} })).toEqual({ calls: 5, fee: 50_000 });
+  expect(beyond({ web_search_options: null, prediction: null })).toEqual({ calls: 0, fee: 0 });
   expect(beyond({ plugins: [{ id: 'web' }] })).toEqual({ calls: 5, fee: 20_000 });
   expect(beyond({ tools: [{ googleSearch: {} }, { functionDeclarations: [] }] })).toEqual({ calls: 5, fee: 175_000 });
   expect(held({ tools: [{ type: 'code_interpreter' }] }).costMicros).toBeNull();

@@ -15,7 +15,7 @@ export function toolsOf({
 }: Fields): readonly ToolDefinition[] {
   const listed = fieldsIn(tools).flatMap((tool) => toolOf(tool, mostCalls));
   const beside = [
-    ...(search === undefined ? [] : ['web_search']),
+    ...(search === undefined || search === null ? [] : ['web_search']),
     ...fieldsIn(plugins).map(({ id }) => wordOf(id) ?? 'plugin'),
   ];
   return [...listed, ...beside.map((name) => providerTool(name, name, mostCalls))];
