@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { messageOf, refusal, systemCode } from './errors.js';
+import { type OutputPipe, openOutputPipe } from './output-pipe.js';
 import { guardCommand } from './process-guard.js';
 import type { ProcessRecord } from './process-record.js';
 import { type ProcessEntry, currentBootId, hasProc, openTarget, readProcess } from './process-table.js';
@@ -31,8 +33,10 @@ export interface CommandEnd {
 export interface HeldCommand {
   readonly record: ProcessRecord;
   readonly tree: ProcessTree;
-  /** Standard output and standard error in the order they were written. */
-  readonly output: Readable;
+  /** Resolves when nobody can write output any more and all of it has been given to `onOutput`. */
+  readonly outputEnded: Promise<void>;
+  /** True if a guard stands above the command. */
+  readonly isGuarded: boolean;
   /** Lets the command begin. */
   release(): void;
   /** Resolves when the command itself has ended, whatever it left behind. */
@@ -56,6 +60,8 @@ export interface HoldOptions {
   readonly shellPath: string;
   readonly callId: string;
   readonly operationId: string;
+  /** Given standard output and standard error in the order they were written; the bytes are good until it returns. */
+  readonly onOutput: (bytes: Buffer) => void;
   /** Interpreters that can be a guard. */
   readonly guardPaths: readonly string[];
 }
@@ -71,7 +77,7 @@ export function defaultShellPath(): string {
  */
 export async function holdCommand(options: HoldOptions): Promise<HeldCommand> {
   const startedAt = Date.now();
-  const { child, isGuarded } = start(options);
+  const { child, isGuarded, output } = await startWithOutput(options);
   const leader = await spawned(child);
   const tree = new ProcessTree({
     processGroup: leader,
@@ -92,14 +98,16 @@ export async function holdCommand(options: HoldOptions): Promise<HeldCommand> {
   const leaderGone = new Promise<boolean>((resolve) =>
     child.once('exit', (code) => resolve(isGuarded && code === GUARD_PROOF)),
   );
-  const [, output, , go, status, mark] = child.stdio as unknown as [null, Readable, null, Writable, Readable, Readable];
+  const outputEnded = new Promise<void>((resolve) => output.once('close', () => resolve()));
+  const [, , , go, status, mark] = child.stdio as unknown as [null, null, null, Writable, Readable, Readable];
   for (const stream of [output, go, status, mark]) stream.on('error', () => {}); // a broken pipe shows as the end of the command
   const told = new HolderWords(status);
   const holder = (): number | undefined => (isGuarded ? told.holder() : leader);
   return {
     record,
     tree,
-    output,
+    outputEnded,
+    isGuarded,
     release: () => void go.end('go\n'),
     ended: told.ended,
     leaderGone,
@@ -113,10 +121,34 @@ export async function holdCommand(options: HoldOptions): Promise<HeldCommand> {
 interface Started {
   readonly child: ChildProcess;
   readonly isGuarded: boolean;
+  readonly output: Socket;
+}
+
+async function startWithOutput(options: HoldOptions): Promise<Started> {
+  const { readEnd, writeEnd } = await pipeFor(options);
+  try {
+    return { ...start(options, writeEnd), output: readEnd };
+  } catch (error) {
+    readEnd.destroy();
+    throw error;
+  } finally {
+    writeEnd.destroy();
+  }
+}
+
+async function pipeFor({ onOutput }: HoldOptions): Promise<OutputPipe> {
+  try {
+    return await openOutputPipe(onOutput);
+  } catch (cause) {
+    throw notStarted(cause);
+  }
 }
 
 /** Starts the holder, under a guard where there can be one. A failure here comes before anything ran. */
-function start({ command, cwd, environment, shellPath, guardPaths }: HoldOptions): Started {
+function start(
+  { command, cwd, environment, shellPath, guardPaths }: HoldOptions,
+  output: Socket,
+): Omit<Started, 'output'> {
   if (command.includes('\0'))
     throw refusal('invalid_input', 'The command holds a zero byte, which no program can be given. It was not run.');
   const holderArgs = ['-c', HOLDER, 'stint', shellPath, command];
@@ -127,7 +159,7 @@ function start({ command, cwd, environment, shellPath, guardPaths }: HoldOptions
       cwd,
       env: environment,
       detached: true, // a session and a group of its own, no terminal
-      stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: ['ignore', output, 'ignore', 'pipe', 'pipe', 'pipe'],
     });
     return { child, isGuarded: guard !== undefined };
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises';
 import { ToolError, messageOf, refusal } from './errors.js';
 import { type HeldCommand, defaultShellPath, holdCommand } from './held-command.js';
 import { OutputCapture } from './output-capture.js';
@@ -45,8 +45,12 @@ interface ShellInput {
 const MAX_TIMEOUT_MS = 600_000;
 /** Well below the time a call has to settle. */
 const MAX_KILL_GRACE_MS = 5_000;
-/** Output that is on its way when the last process has ended arrives within this time. */
+/** Time in which a byte of output that is on its way arrives when the last process has ended. */
 const DRAIN_MS = 1_000;
+/** The same where a guard has seen to it that the output ends: only a busy machine delays it. */
+const GUARDED_DRAIN_MS = 10_000;
+/** Most times that output which goes on is waited for. */
+const DRAIN_ROUNDS = 10;
 
 const description = `Runs a command in a shell in the workspace and returns its exit code and its output (standard output and error in one). \
 Nobody can answer prompts: standard input is at its end and there is no terminal. Every process the command starts is ended when it ends, at the time limit \
@@ -97,7 +101,7 @@ async function runCommand(
   const kept = await createOutput(context);
   try {
     const capture = new OutputCapture(kept.file, options.keptOutputBytes ?? 64 * 1024 * 1024);
-    const held = await hold(state, options, input, context);
+    const held = await hold(state, options, input, context, capture);
     return await runHeld(held, capture, { options, context, outputs: context.outputs, handle: kept.handle });
   } catch (error) {
     await context.outputs.remove(kept.handle);
@@ -117,10 +121,8 @@ async function createOutput({ outputs }: ToolContext): ReturnType<OutputStore['c
 
 async function runHeld(held: HeldCommand, capture: OutputCapture, facts: Following): Promise<ToolReply> {
   try {
-    held.output.on('data', (chunk: Buffer) => capture.add(chunk));
-    const closed = new Promise<void>((resolve) => held.output.once('close', () => resolve()));
     await announce(held, facts.options, facts.context);
-    return await follow(held, capture, closed, facts);
+    return await follow(held, capture, facts);
   } finally {
     held.tree.unwatch();
     held.dispose();
@@ -132,6 +134,7 @@ function hold(
   options: ShellOptions,
   input: ShellInput,
   context: ToolContext,
+  capture: OutputCapture,
 ): Promise<HeldCommand> {
   const operationId = randomUUID();
   const { environment, environmentAllow: allow } = options;
@@ -141,6 +144,7 @@ function hold(
     shellPath: options.shellPath ?? defaultShellPath(),
     callId: context.callId,
     operationId,
+    onOutput: (bytes) => capture.add(bytes),
     guardPaths: options.guardPaths ?? DEFAULT_GUARD_PATHS,
     environment: shellEnvironment(operationId, {
       ...(environment === undefined ? {} : { environment }),
@@ -168,12 +172,7 @@ interface Following {
   readonly handle: string;
 }
 
-async function follow(
-  held: HeldCommand,
-  capture: OutputCapture,
-  closed: Promise<void>,
-  facts: Following,
-): Promise<ToolReply> {
+async function follow(held: HeldCommand, capture: OutputCapture, facts: Following): Promise<ToolReply> {
   const { options, context } = facts;
   const startedAt = performance.now();
   held.tree.watch();
@@ -185,23 +184,36 @@ async function follow(
   if (end === 'aborted') {
     const running = await busy(held);
     const { survivors } = await held.tree.end(graceMs);
-    await within(DRAIN_MS, closed);
+    await isDrained(held.outputEnded, capture, DRAIN_MS);
     const allEnded = await isProven(held, survivors);
     const title = stoppedTitle(running, durationMs, allEnded);
     return finish(capture, facts, { title, survivors, structured: { exitCode: null, durationMs, allEnded } });
   }
   const { exitCode } = end;
   const { ended } = await held.tree.end(Math.min(graceMs, 200), held.isOwn);
-  await within(DRAIN_MS, Promise.race([closed, held.leaderGone]));
+  const outputGone = Promise.race([held.outputEnded, held.leaderGone]);
+  const isWhole = await isDrained(outputGone, capture, held.isGuarded ? GUARDED_DRAIN_MS : DRAIN_MS);
   const { survivors } = await held.tree.end(0);
-  await within(DRAIN_MS, closed);
+  await isDrained(held.outputEnded, capture, DRAIN_MS);
   const allEnded = await isProven(held, survivors);
   const title = exitCode === null ? `the shell was killed after ${durationMs} ms` : exitTitle(exitCode, durationMs);
   return finish(capture, facts, {
-    title: title + leftBehind(ended),
+    title: title + leftBehind(ended) + (isWhole ? '' : '; the end of its output may be missing'),
     survivors,
     structured: { exitCode, durationMs, allEnded },
   });
+}
+
+/** Waits for the end of output while it goes on, and no longer than `quietMs` for the next byte. False if it was given up. */
+async function isDrained(end: Promise<unknown>, capture: OutputCapture, quietMs: number): Promise<boolean> {
+  const ended = end.then(() => true);
+  for (let round = 0; round < DRAIN_ROUNDS; round += 1) {
+    const before = capture.totalBytes;
+    if (await within(quietMs, ended)) return true;
+    await immediate(); // a busy process sees that the time is over before it sees what has come meanwhile
+    if (capture.totalBytes === before) return false;
+  }
+  return false;
 }
 
 /** True if it is proven, not only seen, that nothing is left. */
