@@ -25,27 +25,40 @@ export class AnswerReader<H extends TurnHandle> {
     return this.#call.turnId;
   }
 
-  /** The next part, those that are no sound only if wanted; null at the end of a complete answer. Throws a `ProviderError`, which the `fail` hook was told. */
-  async next(wantsSilent = true): Promise<StreamPart | null> {
+  /** The next part; null at the end of a complete answer. Throws a `ProviderError`, which the `fail` hook was told. */
+  next(): Promise<StreamPart | null> {
+    return this.read((part) => part);
+  }
+
+  /**
+   * What `pick` makes of the next part that it wants (it answers null to the others); at the end of a complete answer of its
+   * finish part, else null. One function for all layers above: a stream passes here part by part.
+   */
+  async read<T>(pick: (part: StreamPart) => T | null): Promise<T | null> {
     if (this.response !== null) return null;
-    this.#call.watchdog.waiting();
+    const call = this.#call;
+    call.watchdog.waiting();
     for (;;) {
       let read: Awaited<ReturnType<ReadableStreamDefaultReader<StreamPart>['read']>>;
       try {
         read = await this.#reader.read();
       } catch (error) {
-        throw await this.#call.fail(error);
+        throw await call.fail(error);
       }
-      if (this.#call.isStopped) throw await this.#call.fail(null);
-      if (read.done) return this.#complete();
+      if (call.isStopped) throw await call.fail(null);
+      if (read.done) {
+        const last = await this.#complete();
+        return last && pick(last);
+      }
       const part = read.value;
-      this.#call.add(part);
-      if (part.type === 'response-metadata' && this.#call.wantsResponseId) await this.#identify(part['id']);
+      call.add(part);
+      if (part.type === 'response-metadata' && call.wantsResponseId) await this.#identify(part['id']);
       if (part.type === 'finish') this.#finish = part;
       else if (part.type !== 'error') {
-        const isSilent = silentParts.has(part.type);
-        if (!isSilent) this.#call.watchdog.heard();
-        if (!isSilent || wantsSilent) return part;
+        if (!silentParts.has(part.type)) call.watchdog.heard();
+        const picked = pick(part);
+        if (picked !== null) return picked;
+        call.watchdog.waiting();
       }
     }
   }

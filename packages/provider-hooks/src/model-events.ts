@@ -36,7 +36,14 @@ class ModelEvents<H extends TurnHandle> implements AsyncIterableIterator<ModelEv
   async next(): Promise<IteratorResult<ModelEvent, undefined>> {
     try {
       if (this.#state === 'new') await this.#begin();
-      const value = this.#ready.shift() ?? (this.#state === 'open' ? await this.#read() : undefined);
+      if (this.#reader !== null && this.#state === 'open') {
+        const reader = this.#reader;
+        const event = await reader.read(eventOf);
+        if (reader.response === null) return { done: false, value: event as ModelEvent };
+        this.#state = 'done';
+        return { done: false, value: finishEvent(reader.turnId, reader.response) };
+      }
+      const value = this.#ready.shift();
       return value === undefined ? { done: true, value } : { done: false, value };
     } catch (error) {
       this.#state = 'done';
@@ -62,23 +69,13 @@ class ModelEvents<H extends TurnHandle> implements AsyncIterableIterator<ModelEv
     const { content } = opened.response;
     this.#ready = [...content.map(toEvent), finishEvent(opened.call.turnId, opened.response)];
   }
+}
 
-  async #read(): Promise<ModelEvent | undefined> {
-    const reader = this.#reader as AnswerReader<H>;
-    for (;;) {
-      const part = await reader.next(false);
-      if (reader.response !== null) {
-        this.#state = 'done';
-        return finishEvent(reader.turnId, reader.response);
-      }
-      if (part === null) return undefined;
-      if (part.type === 'text-delta') return { type: 'text-delta', delta: part['delta'] as string };
-      if (part.type === 'reasoning-delta' && part['delta'] !== '') {
-        return { type: 'reasoning-delta', delta: part['delta'] as string };
-      }
-      if (isContentType(part.type)) return contentEvent(part);
-    }
-  }
+function eventOf(part: StreamPart): ModelEvent | null {
+  if (part.type === 'text-delta') return { type: 'text-delta', delta: part['delta'] as string };
+  if (part.type === 'reasoning-delta' && part['delta'] !== '')
+    return { type: 'reasoning-delta', delta: part['delta'] as string };
+  return isContentType(part.type) ? contentEvent(part) : null;
 }
 
 function toEvent(part: ContentPart): ModelEvent {
