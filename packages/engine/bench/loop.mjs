@@ -38,8 +38,7 @@ const turnsOf = (run, turns, times) => async () => {
 /** @param {number} rounds */
 export async function loopRows(rounds) {
   // The rows are about the cost of a loop, not of compiling it: both sides are run until they are compiled.
-  await average(600, () => ourTurn(10));
-  await average(600, () => theirTurn(10));
+  for (const run of [runInMemory, runGenerateText]) await turnsOf(run, 10, 600)();
   const ten = await sideBySide(rounds, turnsOf(runInMemory, 10, 40), turnsOf(runGenerateText, 10, 40));
   const flat = await sideBySide(rounds, turnsOf(runInMemory, 200, 4), turnsOf(runInMemory, 10, 40));
   const peer = await sideBySide(rounds, turnsOf(runInMemory, 200, 4), turnsOf(runGenerateText, 200, 2));
