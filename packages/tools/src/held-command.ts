@@ -100,7 +100,7 @@ export async function holdCommand(options: HoldOptions): Promise<HeldCommand> {
   );
   const outputEnded = new Promise<void>((resolve) => output.once('close', () => resolve()));
   const [, , , go, status, mark] = child.stdio as unknown as [null, null, null, Writable, Readable, Readable];
-  for (const stream of [output, go, status, mark]) stream.on('error', () => {}); // a broken pipe shows as the end of the command
+  for (const stream of [go, status, mark]) stream.on('error', () => {}); // a broken pipe shows as the end of the command
   const told = new HolderWords(status);
   const holder = (): number | undefined => (isGuarded ? told.holder() : leader);
   return {
@@ -140,7 +140,8 @@ async function pipeFor({ onOutput }: HoldOptions): Promise<OutputPipe> {
   try {
     return await openOutputPipe(onOutput);
   } catch (cause) {
-    throw notStarted(cause);
+    const why = systemCode(cause) ?? messageOf(cause);
+    throw refusal('not_started', `The command was not run: there is no pipe for its output (${why}).`, cause);
   }
 }
 

@@ -22,13 +22,14 @@ export interface OutputPipe {
  * @param take called with bytes that are good until it returns
  */
 export async function openOutputPipe(take: (bytes: Buffer) => void): Promise<OutputPipe> {
-  const folder = await mkdtemp(join(socketFolder(), 'stint-pipe-')); // 0700: nobody else can connect
+  const folder = await privateFolder();
   const server = createServer({ pauseOnConnect: true });
   try {
     const path = join(folder, 'output');
     await once(server.listen(path), 'listening');
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const readEnd = connect({ path, onread: sharedReading(take) });
+    readEnd.on('error', () => {}); // a broken pipe shows as its end
     const [[writeEnd]] = await Promise.all([accepted, once(readEnd, 'connect')]);
     return { writeEnd, readEnd };
   } finally {
@@ -50,7 +51,9 @@ function sharedReading(take: (bytes: Buffer) => void): {
   return { buffer, callback };
 }
 
-/** Names of sockets may have about a hundred bytes. */
-function socketFolder(): string {
-  return Buffer.byteLength(tmpdir()) <= 70 ? tmpdir() : '/tmp';
+/** A new folder, 0700, so that nobody else can connect. Names of sockets may have about a hundred bytes. */
+async function privateFolder(): Promise<string> {
+  const isShort = Buffer.byteLength(tmpdir()) <= 70;
+  const own = isShort ? await mkdtemp(join(tmpdir(), 'stint-pipe-')).catch(() => undefined) : undefined; // the next one tells what is wrong
+  return own ?? mkdtemp('/tmp/stint-pipe-');
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProcessRecord } from './index.js';
 import { randomWord, testWorkspace } from './workspace.test.helper.js';
 
@@ -165,6 +165,15 @@ describe('output', () => {
     process.kill(pipe, 'SIGCONT');
     const result = await running;
     expect([result.ok, result.outputBytes]).toEqual([true, 60_000]);
+  });
+
+  test('a folder for temporary files that is missing, or has a long name, keeps no command from running', async () => {
+    const { call } = testWorkspace();
+    onTestFinished(() => vi.unstubAllEnvs());
+    for (const folder of ['/nonexistent', `/tmp/${'long/'.repeat(30)}`]) {
+      vi.stubEnv('TMPDIR', folder);
+      expect((await call('shell', { command: 'echo here' })).output).toMatch(/\nhere\n$/);
+    }
   });
 
   test('case T31: a character split over two chunks is whole', async () => {
