@@ -169,7 +169,7 @@ describe('output', () => {
 
   test('a folder for temporary files that is missing, or has a long name, keeps no command from running', async () => {
     const { call } = testWorkspace();
-    onTestFinished(() => vi.unstubAllEnvs());
+    onTestFinished(() => void vi.unstubAllEnvs());
     for (const folder of ['/nonexistent', `/tmp/${'long/'.repeat(30)}`]) {
       vi.stubEnv('TMPDIR', folder);
       expect((await call('shell', { command: 'echo here' })).output).toMatch(/\nhere\n$/);
