@@ -4,7 +4,7 @@ import { hookModel } from '@stint/provider-hooks';
 import { openaiCompatible } from '@stint/provider-hooks/openai-compatible';
 import { streamText } from 'ai';
 import { runEngine } from '../dist/index.js';
-import { microseconds, sideBySide } from './measure.mjs';
+import { judged, microseconds, sideBySide } from './measure.mjs';
 
 const chunks = 20_000;
 const body = Buffer.from(
@@ -74,21 +74,7 @@ export async function streamRows(rounds) {
   const doStream = await sideBySide(rounds, perSecond(throughEngine), perSecond(direct));
   const peer = await sideBySide(rounds, perSecond(throughEngine), perSecond(throughStreamText));
   return [
-    {
-      name: "streamed chunks, against the provider's doStream",
-      unit: '1/s',
-      ...doStream,
-      ratio: doStream.value / doStream.baseline,
-      target: '>= 0.9',
-      met: doStream.value >= 0.9 * doStream.baseline,
-    },
-    {
-      name: 'streamed chunks, against streamText',
-      unit: '1/s',
-      ...peer,
-      ratio: peer.value / peer.baseline,
-      target: '>= 3',
-      met: peer.value >= 3 * peer.baseline,
-    },
+    judged("streamed chunks, against the provider's doStream", '1/s', doStream, '>= 0.9'),
+    judged('streamed chunks, against streamText', '1/s', peer, '>= 3'),
   ];
 }
