@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Answer, type StreamPart } from './answer.js';
+import { bodyOfError, isMissingReason, limitError, statusError } from './call-errors.js';
 import { isProviderError, ProviderError } from './errors.js';
 import { isCompleteReason } from './finish-reason.js';
 import type { HookRunner } from './hook-runner.js';
 import type { HookOptions } from './model.js';
 import { normalError } from './normal-error.js';
 import { retryAfterMs } from './retry-after.js';
-import { factsOfError, findInCauses, isRefusingStatus, isUnsent } from './transport-facts.js';
+import { factsOfError, isRefusingStatus, isUnsent } from './transport-facts.js';
 import type { FailFacts, FinishReason, FrozenRequest, TurnHandle, TurnResponse } from './types.js';
 import { type LimitName, Watchdog } from './watchdog.js';
 import type { WireWatch } from './wire-watch.js';
@@ -385,34 +386,3 @@ function newTransport(): Transport {
 
 /** The call that a provider's fetch belongs to. */
 export const currentCall = new AsyncLocalStorage<HookedCall<TurnHandle>>();
-
-function limitError({ model, stream }: FrozenRequest, limit: LimitName, ms: number): ProviderError {
-  const option = stream ? 'idleLimitMs' : 'wholeLimitMs';
-  return limit === 'idle'
-    ? new ProviderError('idle_timeout', `${model} sent nothing for ${ms} ms (${option}).`, { retryable: true })
-    : new ProviderError('total_timeout', `${model} was not done after ${ms} ms (totalLimitMs).`, { retryable: true });
-}
-
-function statusError(model: string, status: number | null): ProviderError {
-  return normalError(new Error('the provider repeated the request by itself'), model, status);
-}
-
-/** openai-compatible models report a missing finish reason as an error part without data. */
-function isMissingReason(error: unknown): boolean {
-  const { name, data } = (error ?? {}) as { name?: unknown; data?: unknown };
-  return name === 'AI_InvalidResponseDataError' && data === undefined;
-}
-
-/** The JSON body that an AI SDK error carries. */
-function bodyOfError(error: unknown): unknown {
-  const text = findInCauses(error, (value) => {
-    const { responseBody } = value as { responseBody?: unknown };
-    return typeof responseBody === 'string' ? responseBody : undefined;
-  });
-  if (text === undefined || !text.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined; // a body that is no JSON tells no usage
-  }
-}
