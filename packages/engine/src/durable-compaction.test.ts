@@ -2,7 +2,7 @@ import { readHistory } from '@stint/journal';
 import { freshSqlite } from '@stint/storage/testing';
 import { afterAll, expect, test } from 'vitest';
 import { durableHooks, prepareStore, runDurable } from './durable-run.test.helper.js';
-import { lines, registryOf, scriptedModel } from './scripted-model.test.helper.js';
+import { httpError, lines, registryOf, scriptedModel } from './scripted-model.test.helper.js';
 import type { RunEnd } from './types.js';
 
 const store = freshSqlite();
@@ -76,4 +76,29 @@ test('a run that was aborted after a compaction and compacts again in the same t
   const stored = await db.read((ctx) => readHistory(ctx, owner));
   expect(lines(stored.map(({ message }) => message))).toEqual(lines(ended.entries.map(({ message }) => message)));
   expect(lines(requests.at(-1)?.prompt ?? [])[0]).toBe('user: summary 2');
+});
+
+test('an input that a failed request carried beside a compaction stands once in the journal, and nothing stands beside it', async () => {
+  const db = await store.open();
+  await prepareStore(db);
+  const owner = { kind: 'run', id: 'typed-and-compacted' } as const;
+  const { model, requests } = scriptedModel(
+    (index) =>
+      index === 0 ? { calls: [{ tool: 'look' }] } : index === 1 ? { error: httpError(500) } : { text: 'done' },
+    { hooks: durableHooks(db, owner) as never },
+  );
+  let drains = 0;
+  const events = await runDurable(db, owner, {
+    model,
+    tools: registryOf({ look: { readOnly: true, execute: () => 'z'.repeat(3_300) } }),
+    contextTokens: 1_000,
+    compact: async () => ({ summary: 'what was before', keep: 0 }),
+    retry: { baseDelayMs: 0, maxDelayMs: 0 },
+    drainInput: async () => ((drains += 1) === 2 ? [{ id: 'typed', message: 'in French' }] : []),
+  });
+  const ended = events.at(-1) as RunEnd;
+  expect(ended.reason).toBe('completed');
+  expect(lines(requests.at(-1)?.prompt ?? [])).toEqual(['user: what was before', 'user: in French']);
+  const stored = await db.read((ctx) => readHistory(ctx, owner));
+  expect(lines(stored.map(({ message }) => message))).toEqual(lines(ended.entries.map(({ message }) => message)));
 });
