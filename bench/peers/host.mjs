@@ -22,14 +22,15 @@ async function measure(side, { turns, times }) {
   return ((performance.now() - began) * 1000) / (turns * times);
 }
 
+/** @type {import('./work.mjs').Side | undefined} */
+let side;
+// The parent hangs up when it has its figures, or has ended.
+process.on('disconnect', () => void Promise.resolve(side?.close()).finally(() => process.exit()));
 try {
-  /** @type {import('./work.mjs').Side} */
-  const side = await (await import(module)).open(JSON.parse(place));
+  const opened = (side = await (await import(module)).open(JSON.parse(place)));
   process.on('message', (asked) => {
-    measure(side, /** @type {{ turns: number, times: number }} */ (asked)).then((us) => tell({ us }), tellError);
+    measure(opened, /** @type {{ turns: number, times: number }} */ (asked)).then((us) => tell({ us }), tellError);
   });
-  // The parent hangs up when it has its figures.
-  process.on('disconnect', () => void side.close().finally(() => process.exit()));
   tell({ ready: true });
 } catch (error) {
   tellError(error);
