@@ -100,7 +100,7 @@ async function takeAnswer(run: RunState, turnId: string | null, response: TurnRe
   run.addUsage(response.usage);
   const { finishReason } = response;
   const costMicros = costOf(run, response);
-  await run.events.emit({ type: 'usage', turnId, usage: response.usage, model: response.model, costMicros });
+  void run.events.push({ type: 'usage', turnId, usage: response.usage, model: response.model, costMicros });
   await run.events.emit({ type: 'turn-end', turnNumber: run.turnNumber, turnId, finishReason, text: response.text });
   return { entry, finishReason, text: run.text };
 }

@@ -17,23 +17,24 @@ export class HookRunner<H extends TurnHandle> {
   }
 
   /** The handle; null only from an observer. Throws `denied` or `hook_failed`. */
-  async prepare(request: FrozenRequest): Promise<H | null> {
-    const answer = await this.#run('prepare', () => this.#hooks.prepare(request));
-    if (isHandle(answer) || (answer === null && this.#isObserver)) return answer as H | null;
-    return this.#failed('prepare', `answered ${describe(answer)}; a handle with a non-empty text "id" was expected`);
+  prepare(request: FrozenRequest): Promise<H | null> {
+    const call = (): Promise<H | null> => this.#hooks.prepare(request);
+    return this.#run('prepare', { call, check: this.#checkHandle }) as Promise<H | null>;
   }
 
+  readonly #checkHandle = (answer: unknown): string | null =>
+    isHandle(answer) || (answer === null && this.#isObserver)
+      ? null
+      : `answered ${describe(answer)}; a handle with a non-empty text "id" was expected`;
+
   /** Throws `denied` or `hook_failed`; then nothing may be sent. */
-  async start(handle: H): Promise<void> {
-    const answer: unknown = await this.#run('start', () => this.#hooks.start(handle));
-    // A decision that is returned instead of thrown would be overlooked, and the request sent.
-    if (answer !== undefined)
-      this.#failed('start', `answered ${describe(answer)}; it must answer nothing, and throw to deny`);
+  start(handle: H): Promise<void> {
+    return this.#run('start', { call: () => this.#hooks.start(handle), check: checkNothing }) as Promise<void>;
   }
 
   /** Throws `denied` if the request may not go on. */
   async recheck(handle: H): Promise<void> {
-    await this.#run('recheck', async () => this.#hooks.recheck?.(handle));
+    await this.#run('recheck', { call: async () => this.#hooks.recheck?.(handle) });
   }
 
   /** True if the hooks want to know by which id the provider keeps an answer. */
@@ -44,7 +45,7 @@ export class HookRunner<H extends TurnHandle> {
   /** A note that cannot be taken is reported, and stops nothing: what answers is paid for. */
   async identified(handle: H, responseId: string): Promise<void> {
     try {
-      await this.#run('identified', async () => this.#hooks.identified?.(handle, responseId));
+      await this.#run('identified', { call: async () => this.#hooks.identified?.(handle, responseId) });
     } catch (error) {
       this.#tell(error, 'identified');
     }
@@ -59,24 +60,29 @@ export class HookRunner<H extends TurnHandle> {
   }
 
   /** The end of a request is a fact: while the hook says that it stored nothing and may be called again, it is. */
-  async #settle(hook: 'finish' | 'fail', call: () => Promise<void>): Promise<void> {
+  #settle(hook: 'finish' | 'fail', call: () => Promise<void>): Promise<void> {
     const startedMs = performance.now();
-    for (let tries = 0; ; tries += 1) {
+    return this.#run(hook, { call }).then(nothing, (error) => this.#settleAgain(hook, call, error, startedMs));
+  }
+
+  async #settleAgain(hook: HookName, call: () => Promise<void>, first: unknown, startedMs: number): Promise<void> {
+    let error = first;
+    for (const delayMs of settleDelaysMs) {
+      const leftMs = startedMs + this.#timeoutMs - delayMs - performance.now();
+      if (!mayRepeat(error) || leftMs <= 0) break;
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
       try {
-        const leftMs = this.#timeoutMs - (tries === 0 ? 0 : performance.now() - startedMs);
-        await this.#run(hook, call, Math.max(1, leftMs));
+        await this.#run(hook, { call }, Math.max(1, leftMs));
         return;
-      } catch (error) {
-        const delayMs = settleDelaysMs[tries];
-        const nextMs = performance.now() - startedMs + (delayMs ?? 0);
-        if (delayMs === undefined || !mayRepeat(error) || nextMs >= this.#timeoutMs) throw error;
-        await new Promise((resolve) => setTimeout(resolve, delayMs));
+      } catch (again) {
+        error = again;
       }
     }
+    throw error;
   }
 
   /** Calls a hook with its time limit: one promise, since each request has three of them. */
-  #run<T>(hook: HookName, call: () => Promise<T>, timeoutMs = this.#timeoutMs): Promise<T | null | undefined> {
+  #run<T>(hook: HookName, { call, check }: HookCall<T>, timeoutMs = this.#timeoutMs): Promise<T | null | undefined> {
     return new Promise<T | null | undefined>((resolve, reject) => {
       let isOver = false;
       const fail = (error: unknown): void => {
@@ -88,6 +94,8 @@ export class HookRunner<H extends TurnHandle> {
         resolve(hook === 'prepare' ? null : undefined);
       };
       const take = (value: T): void => {
+        const wrong = check?.(value) ?? null;
+        if (wrong !== null) return fail(answerError(hook, wrong));
         isOver = true;
         clearTimeout(timer);
         resolve(value);
@@ -103,13 +111,6 @@ export class HookRunner<H extends TurnHandle> {
     });
   }
 
-  #failed(hook: HookName, what: string): null {
-    const error = new ProviderError('hook_failed', `The ${hook} hook ${what}. Nothing was sent.`, { hook });
-    if (!this.#isObserver) throw error;
-    this.#tell(error, hook);
-    return null;
-  }
-
   /** Whoever listens for the errors of observers stops nothing, either. */
   #tell(error: unknown, hook: HookName): void {
     try {
@@ -119,6 +120,19 @@ export class HookRunner<H extends TurnHandle> {
     }
   }
 }
+
+/** How to call a hook, and what is wrong with its answer; null if nothing is. */
+interface HookCall<T> {
+  readonly call: () => Promise<T>;
+  readonly check?: (answer: unknown) => string | null;
+}
+
+/** A decision that is returned instead of thrown would be overlooked, and the request sent. */
+function checkNothing(answer: unknown): string | null {
+  return answer === undefined ? null : `answered ${describe(answer)}; it must answer nothing, and throw to deny`;
+}
+
+function nothing(): void {}
 
 /** Waits between the calls of a hook that could not store the end of a request. */
 const settleDelaysMs: readonly number[] = [50, 200, 800];
@@ -137,6 +151,10 @@ function toHookError(error: unknown, hook: HookName): ProviderError {
   }
   const left = hook === 'identified' ? '' : ' The request has ended; that it did is not stored.';
   return new ProviderError('hook_failed', `The ${hook} hook failed: ${why}${left}`, { hook, cause: error });
+}
+
+function answerError(hook: HookName, what: string): ProviderError {
+  return new ProviderError('hook_failed', `The ${hook} hook ${what}. Nothing was sent.`, { hook });
 }
 
 function lateError(hook: HookName, timeoutMs: number): ProviderError {
