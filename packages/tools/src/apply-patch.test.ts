@@ -106,6 +106,13 @@ test('lines that a patch shows with other breaks than the file has stay as they 
   write('windows', 'a\r\nb\r\n');
   await patch('windows', '@@ -1,0 +2,1 @@\n+new\n');
   expect(text('windows')).toBe('a\r\nnew\r\nb\r\n');
+  const open = (end: string) => `\\ No newline at end of file${end}\n`;
+  write('return', 'a\r');
+  await patch('return', `@@ -1 +1 @@\n-a\r\n${open('')}+b\r\n${open('')}`);
+  expect(text('return')).toBe('b\r');
+  write('open', 'a');
+  await patch('open', `@@ -1 +1 @@\r\n-a\r\n${open('\r')}+b\r\n${open('\r')}`);
+  expect(text('open')).toBe('b');
   write('literal', 'a\r\nb\n');
   await patch('literal', '@@ -1,2 +1,3 @@\n a\r\n+new\n b\n');
   expect(text('literal')).toBe('a\r\nnew\nb\n');

@@ -44,7 +44,9 @@ function hunkLines(lines: readonly string[]): readonly HunkLine[] {
   return lines.flatMap((line, at) => {
     if (isRemark(line)) return [];
     const sign = line.charAt(0) as HunkLine['sign'];
-    if (isRemark(lines[at + 1])) return [{ sign, text: line.slice(1).replace(/\r$/, ''), end: '' as const }];
-    return [{ sign, ...lineOf(`${line.slice(1)}\n`) }];
+    const next = lines[at + 1];
+    if (!isRemark(next)) return [{ sign, ...lineOf(`${line.slice(1)}\n`) }];
+    const isPatchInCrlf = next?.endsWith('\r') ?? false; // else a CR here is the last byte of the file
+    return [{ sign, text: isPatchInCrlf ? line.slice(1).replace(/\r$/, '') : line.slice(1), end: '' as const }];
   });
 }
