@@ -86,6 +86,11 @@ describe('rules', () => {
       '../bin/rm x',
       'x=1 rm x',
       'A=1 B=2 rm x',
+      'A="1 2" rm x',
+      'A+=1 B[0]=1 rm x',
+      '>out rm x',
+      '2>/dev/null rm x',
+      'coproc rm x',
     ];
     const run = [
       '! rm x',

@@ -1,11 +1,14 @@
 /** What stands before a command and runs it; its options are no further looked at. */
 const RUNNERS = new Set(
-  'command builtin exec eval time nohup nice env sudo doas xargs timeout setsid stdbuf sh bash dash zsh ksh busybox'.split(
+  'command builtin exec eval time nohup nice env sudo doas xargs timeout setsid stdbuf coproc chroot ionice taskset sh bash dash zsh ksh busybox'.split(
     ' ',
   ),
 );
 const KEYWORDS = new Set('if then elif else do while until ! {'.split(' '));
 const SEPARATORS = /[;&|<>`\n\r(){}]+|\$\(/;
+/** `>out` may stand before a command. */
+const AFTER_REDIRECTION = /[<>]&?\s*\S+\s+([^;&|<>]+)/g;
+const ASSIGNMENT = /^\w+(?:\[.*\])?\+?=/;
 
 /**
  * The commands that a line may run, for rules that ask or deny: the line and each of its parts as typed, and in a plain spelling (one space
@@ -13,20 +16,23 @@ const SEPARATORS = /[;&|<>`\n\r(){}]+|\$\(/;
  * write a command than anybody can list: this finds the usual ones.
  */
 export function commandsIn(line: string): readonly string[] {
-  const parts = [line, ...line.split(SEPARATORS)].map((part) => part.trim());
+  const redirected = [...line.matchAll(AFTER_REDIRECTION)].map(([, rest = '']) => rest);
+  const parts = [line, ...line.split(SEPARATORS), ...redirected].map((part) => part.trim());
   return [...new Set(parts.flatMap((part) => [part, ...plainSpellings(part)]))];
 }
 
 function plainSpellings(part: string): readonly string[] {
-  const words = part.split(/\s+/).map(unquoted);
+  const typed = part.split(/\s+/);
+  const words = typed.map(unquoted);
   const spellings = [words.join(' ')];
   let mayBeNext = true;
   for (let at = 0; at < words.length && mayBeNext; at += 1) {
     const name = (words[at] ?? '').replace(/^.*\//, '');
     spellings.push([name, ...words.slice(at + 1)].join(' '));
-    const isRun = RUNNERS.has(name);
+    const isAssignment = ASSIGNMENT.test(words[at] ?? '');
+    const isRun = RUNNERS.has(name) || (isAssignment && typed[at] !== words[at]); // a quoted value may go on in the next words
     if (isRun) spellings.push(...suffixes(words.slice(at + 1)));
-    mayBeNext = !isRun && (KEYWORDS.has(name) || /^\w+=/.test(words[at] ?? ''));
+    mayBeNext = !isRun && (KEYWORDS.has(name) || isAssignment);
   }
   return spellings;
 }
