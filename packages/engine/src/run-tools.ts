@@ -32,7 +32,8 @@ export interface Ended {
  * this returns or throws. Answers how many calls the answer has.
  */
 export async function runTools(run: RunState, answer: HistoryEntry): Promise<number> {
-  const batch = await prepareBatch(run, answer);
+  const calls = callsOf(answer);
+  const batch = await prepareBatch(run, turnOf(answer), calls);
   let stop: { readonly why: string; readonly error: unknown } | null = null;
   for (const group of groupsOf(batch, run.options.limits.parallelTools)) {
     for (const each of group) await run.events.emit({ type: 'tool-call-start', call: each.call });
@@ -45,7 +46,7 @@ export async function runTools(run: RunState, answer: HistoryEntry): Promise<num
     }
   }
   if (stop) throw stop.error;
-  return callsOf(answer).length;
+  return calls.length;
 }
 
 /** What becomes of each of a group; of most groups there is one. */
@@ -54,11 +55,16 @@ async function allOf(group: readonly BatchCall[], end: (each: BatchCall) => Prom
   return group.length === 1 && only ? [await end(only)] : await Promise.all(group.map(end));
 }
 
-async function prepareBatch(run: RunState, answer: HistoryEntry): Promise<readonly BatchCall[]> {
-  const turn = turnOf(answer);
-  const open = callsOf(answer).filter((call) => !run.history.has(resultKey(turn, call.callIndex)));
+async function prepareBatch(
+  run: RunState,
+  turn: string,
+  calls: readonly CallInHistory[],
+): Promise<readonly BatchCall[]> {
   const batch: BatchCall[] = [];
-  for (const inHistory of open) batch.push(toBatch(turn, inHistory, await readyOf(run, inHistory)));
+  for (const inHistory of calls) {
+    if (run.history.has(resultKey(turn, inHistory.callIndex))) continue;
+    batch.push(toBatch(turn, inHistory, await readyOf(run, inHistory)));
+  }
   return batch;
 }
 
@@ -115,7 +121,9 @@ function runOne(run: RunState, each: BatchCall): Promise<Ended> {
     const result = notRun('its context could not be made.');
     return Promise.resolve({ result, ran: false, error: hookError('toolContext', error) });
   }
-  return ready.call.hasExternalEffect ? runOperation(run, each, ready.call, context) : execute(ready.call, context);
+  const { operationStart, operationEnd } = run.options;
+  const isJournaled = ready.call.hasExternalEffect && (operationStart ?? operationEnd) !== undefined;
+  return isJournaled ? runOperation(run, each, ready.call, context) : execute(ready.call, context);
 }
 
 /** A call that may change something: journaled before it starts, and ended after it. */
