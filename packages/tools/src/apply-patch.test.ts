@@ -94,6 +94,24 @@ test('hunks whose numbers are all wrong are placed one after the other; one with
   });
 });
 
+test('nothing is put behind a line that the patch itself shows as the end of the file', async () => {
+  const { call, write, text } = testWorkspace();
+  const end = '\\ No newline at end of file\n';
+  for (const [before, first] of [
+    ['a\n', '@@ -2,0 +2 @@\n+x\n'],
+    ['a\n', '@@ -1 +1 @@\n-a\n+x\n'],
+    ['a', `@@ -1 +1 @@\n-a\n${end}+x\n`],
+  ] as const) {
+    write('a.txt', before);
+    await call('read_file', { path: 'a.txt' });
+    for (const second of ['+y\n', `+y\n${end}`]) {
+      const patch = `--- a/a.txt\n+++ b/a.txt\n${first}${end}@@ -3,0 +4 @@\n${second}`;
+      expect(await call('apply_patch', { patch })).toMatchObject({ code: 'patch_mismatch', errorEffect: 'none' });
+      expect(text('a.txt')).toBe(before);
+    }
+  }
+});
+
 test('lines that a patch shows with other breaks than the file has stay as they are, and what it adds gets those of the file', async () => {
   const { call, write, text } = testWorkspace();
   const patch = (name: string, hunk: string) => call('apply_patch', { patch: `--- a/${name}\n+++ b/${name}\n${hunk}` });

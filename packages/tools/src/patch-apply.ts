@@ -10,7 +10,8 @@ interface ResultLine extends Line {
 
 /**
  * Applies hunks in their order. Each goes where all of its old lines stand, nearest to where its header and the hunk before it put it; a hunk
- * without old lines goes where its header says, at most to the end; one that shows the end of the file, only there. LF and CRLF count as the same break; lines that stay keep their own.
+ * without old lines goes where its header says, at most to the end; one that shows the end of the file, only there, and nothing behind it.
+ * LF and CRLF count as the same break; lines that stay keep their own.
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): Patched {
   const lines = linesOf(text);
@@ -19,7 +20,9 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Patched {
   for (const [index, hunk] of hunks.entries()) {
     const place = placeOf(hunk, lines, { from: at, expected: hunk.start + drift });
     if (place === undefined || endsTooEarly(hunk)) return { failedHunk: index };
-    result.push(...lines.slice(at, place), ...replacement(hunk, lines, place));
+    const put = [...lines.slice(at, place), ...replacement(hunk, lines, place)];
+    if (put.length > 0 && isEnd(result.at(-1))) return { failedHunk: index };
+    result.push(...put);
     [at, drift] = [place + hunk.old.length, place - hunk.start];
   }
   result.push(...lines.slice(at));
@@ -83,6 +86,11 @@ function breakOfAdded(hunk: Hunk, old: readonly Line[], lines: readonly Line[]):
 function endsTooEarly({ lines }: Hunk): boolean {
   const open = lines.findIndex((line) => line.sign === '+' && isOpen(line));
   return open !== -1 && lines.slice(open + 1).some(({ sign }) => sign !== '-');
+}
+
+/** True for a line that a hunk put there as the end of the file. */
+function isEnd(line: ResultLine | undefined): boolean {
+  return line?.isAdded === true && isOpen(line);
 }
 
 /** Where the last line had no break and the patch says nothing of that, the break stays missing; no other line is left without one. */
