@@ -2,7 +2,7 @@ import { redact } from '@stint/provider-hooks';
 import type { ToolResult } from '@stint/tools';
 import type { EngineError } from './errors.js';
 import { HookLate } from './hook-waits.js';
-import type { BatchCall, Ended } from './run-tools.js';
+import type { BatchCall, Ended } from './batch-call.js';
 import type { RunState } from './run-state.js';
 import { notRun, resultEntry } from './tool-calls.js';
 import type { OperationEffect } from './types.js';

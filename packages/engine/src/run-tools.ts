@@ -1,29 +1,12 @@
-import type { CallContext, PreparedCall, ToolResult } from '@stint/tools';
+import type { CallContext, PreparedCall } from '@stint/tools';
 import type { HistoryEntry } from '@stint/provider-hooks';
 import { EngineError } from './errors.js';
+import type { BatchCall, Ended } from './batch-call.js';
 import { beginOperation, endOperation } from './run-operation.js';
 import { hookError, RunStop } from './run-stop.js';
 import type { RunState } from './run-state.js';
 import { callsOf, notRun, outcomeUnknown, resultEntry, resultKey, turnOf, type CallInHistory } from './tool-calls.js';
 import type { EngineToolCall } from './types.js';
-
-/** A call of the batch on its way to its one result. */
-export interface BatchCall {
-  readonly turn: string;
-  readonly inHistory: CallInHistory;
-  readonly call: EngineToolCall;
-  /** Ready to run, or the result that it has without running. */
-  readonly ready: { readonly call: PreparedCall } | { readonly refused: ToolResult; readonly error?: Error };
-  readonly isParallel: boolean;
-}
-
-/** What one call came to. */
-export interface Ended {
-  readonly result: ToolResult;
-  readonly ran: boolean;
-  /** A function of the caller's failed beside the tool: the run ends after this batch has its results. */
-  readonly error?: Error;
-}
 
 /**
  * Runs the calls of an answer that have no result yet. Neighbours that only read and may run beside each other run
