@@ -163,6 +163,16 @@ export class LedgerModel {
     return undefined;
   }
 
+  /** The most tokens that a request of a kind may ask for; null without a limit. */
+  room(account: string, kind: string): number | null {
+    const rooms = this.chain(account).flatMap(({ id, limits: { maxTokens } }) =>
+      maxTokens === undefined
+        ? []
+        : [maxTokens - this.sums(id).tokens - (kind === 'coordinator' ? 0 : this.#protectedTokens(id))],
+    );
+    return rooms.length === 0 ? null : Math.max(0, Math.min(...rooms));
+  }
+
   /** What other kinds may not touch: a share of the limit at most, less what the protected kind was charged. */
   #protectedTokens(id: string): number {
     const { maxTokens = 0, protectedTokens = 0, protectedPercent = 100 } = this.account(id).limits;

@@ -4,14 +4,23 @@ import type { ModelAsked, ModelRefusal, ModelRequest } from './ledger-model-type
 import { driver, person, type PlayState, type Step, subject } from './play-state.js';
 import type { ReserveInput, ReserveResult } from './reserve.js';
 
-function askedBy(play: PlayState, [, , target, amount]: Step): ModelAsked {
+/** Nothing, some, or just what fits or one more. */
+function tokensBy(play: PlayState, [, owner, target, amount]: Step, kind: string): number {
+  if (amount % 8 === 5) return 0;
+  const room = amount % 8 === 3 ? play.model.room(play.accountAt(target).id, kind) : null;
+  return room === null ? amount % 400 : room + (owner % 2);
+}
+
+function askedBy(play: PlayState, step: Step): ModelAsked {
+  const [, , target, amount] = step;
   const account = play.accountAt(target);
+  const kind = amount % 4 === 0 ? 'coordinator' : amount % 9 === 1 ? 'constructor' : 'action';
   const runAt = (index: number): string => `${play.options.prefix}.run${index}`;
   const { lastRun } = account.subject;
   return {
     account: account.id,
-    kind: amount % 4 === 0 ? 'coordinator' : amount % 9 === 1 ? 'constructor' : 'action',
-    tokens: amount % 8 === 5 ? 0 : amount % 400,
+    kind,
+    tokens: tokensBy(play, step, kind),
     cost: amount % 11 === 0 ? null : amount % 8 === 5 ? 0 : (amount * 7) % 1200,
     run: amount % 3 === 0 ? runAt(amount % 4) : null,
     driver: amount % 2 === 0,

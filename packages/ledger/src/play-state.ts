@@ -49,7 +49,7 @@ export class PlayState {
    */
   async createTree([action, owner, target, amount]: Step): Promise<void> {
     this.model.chargesCached = owner % 2 === 0;
-    const percent = amount % 3 === 0 ? {} : { protectedPercent: 10 + (amount % 20) };
+    const percent = amount % 4 === 0 ? {} : { protectedPercent: 5 + (amount % 12) };
     const denied = target % 2 === 0 ? action % 5 : null;
     const unlessDenied = (index: number, limit: number): number => (denied === index ? 0 : limit);
     await this.#create('root', null, {
@@ -60,7 +60,7 @@ export class PlayState {
       maxRunRequests: 4,
     });
     await this.#create('left', 'root', {
-      maxTokens: 1130,
+      maxTokens: 1199,
       protectedTokens: 200,
       ...percent,
       maxConcurrentRequests: 4,
