@@ -102,3 +102,34 @@ test('an input that a failed request carried beside a compaction stands once in 
   const stored = await db.read((ctx) => readHistory(ctx, owner));
   expect(lines(stored.map(({ message }) => message))).toEqual(lines(ended.entries.map(({ message }) => message)));
 });
+
+test('an input that no request carried is not counted among what a compaction keeps', async () => {
+  const db = await store.open();
+  await prepareStore(db);
+  const owner = { kind: 'run', id: 'typed-and-never-sent' } as const;
+  const { model, requests } = scriptedModel(
+    (index) => (index === 0 ? { calls: [{ tool: 'look' }] } : { text: 'done' }),
+    { hooks: durableHooks(db, owner) as never },
+  );
+  const controller = new AbortController();
+  let starts = 0;
+  let drains = 0;
+  const options = {
+    model,
+    tools: registryOf({ look: { readOnly: true, execute: () => 'z'.repeat(3_300) } }),
+    contextTokens: 1_000,
+    compact: async () => ({ summary: 'what was before', keep: 0 }),
+  };
+  const gate = (point: string): void => {
+    if (point === 'turn:begun' && (starts += 1) === 2) controller.abort();
+  };
+  const typed = { id: 'typed', message: 'in French' };
+  const drainInput = async () => ((drains += 1) === 2 ? [typed] : []);
+  const aborted = (await runDurable(db, owner, { ...options, gate, drainInput, signal: controller.signal })).at(-1);
+  expect(aborted).toMatchObject({ reason: 'aborted' });
+  const stored = await db.read((ctx) => readHistory(ctx, owner));
+  expect(lines(stored.map(({ message }) => message))).toEqual(['user: what was before']);
+  expect(stored.map(({ key }) => key)).toEqual((aborted as RunEnd).entries.map(({ key }) => key));
+  await runDurable(db, owner, { ...options, drainInput: async () => [typed] });
+  expect(lines(requests.at(-1)?.prompt ?? [])).toEqual(['user: what was before', 'user: in French']);
+});

@@ -16,6 +16,8 @@ export class History {
   #tokens = 0;
   #pending: HistoryEntry[] = [];
   readonly #keys = new Set<string>();
+  /** What each compaction of this run kept. */
+  readonly #kept = new Map<HistoryEntry, readonly HistoryEntry[]>();
 
   constructor(countTokens: (message: PromptMessage) => number) {
     this.#countTokens = countTokens;
@@ -54,6 +56,17 @@ export class History {
     this.#addMessage(frozen.message);
   }
 
+  /** The pending entries without some of them; what a compaction keeps is counted without those, too. */
+  pendingWithout(isLeftOut: (entry: HistoryEntry) => boolean): readonly HistoryEntry[] {
+    const without = new Set(this.#pending.filter(isLeftOut));
+    return this.#pending
+      .filter((entry) => !without.has(entry))
+      .map((entry) => {
+        const leftOut = this.#kept.get(entry)?.filter((kept) => without.has(kept)).length ?? 0;
+        return leftOut === 0 ? entry : { ...entry, keep: (entry.keep ?? 0) - leftOut };
+      });
+  }
+
   /** All entries so far are stored: an answered request carried them, or the journal gave them. */
   markStored(): void {
     this.#pending = [];
@@ -61,7 +74,9 @@ export class History {
 
   #compact(entry: HistoryEntry): void {
     const keep = Math.min(entry.keep ?? 0, this.#entries.length);
-    this.#entries = [entry, ...(keep === 0 ? [] : this.#entries.slice(-keep))];
+    const kept = keep === 0 ? [] : this.#entries.slice(-keep);
+    this.#kept.set(entry, kept);
+    this.#entries = [entry, ...kept];
     this.#messages = [];
     this.#tokens = 0;
     for (const each of this.#entries) this.#addMessage(each.message);

@@ -62,7 +62,7 @@ async function runToEnd(run: RunState): Promise<RunEnd> {
 
 /** Stores what no request will carry. Inputs that no answer acknowledged stay pending where they came from. */
 async function storeRest(run: RunState): Promise<EngineError | null> {
-  const rest = run.history.pending.filter((entry) => entry.inputId === undefined);
+  const rest = run.history.pendingWithout((entry) => entry.inputId !== undefined);
   const { appendEntries } = run.options;
   if (rest.length === 0 || !appendEntries) return null;
   try {
