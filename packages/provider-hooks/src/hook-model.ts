@@ -143,9 +143,9 @@ class ModelBoundary<H extends TurnHandle> {
     else call.markFetch();
     let result: T;
     try {
-      const work = currentCall.run(call as unknown as HookedCall<TurnHandle>, () => startNow(invoke));
-      work.then(undefined, () => undefined); // if the call is stopped first, nobody else waits for it
-      result = await call.untilStopped(work);
+      result = await call.untilStopped(
+        currentCall.run(call as unknown as HookedCall<TurnHandle>, () => startNow(invoke)),
+      );
     } catch (error) {
       throw await (call.didBypass(error) ? call.missBoundary() : call.fail(error));
     }
@@ -196,8 +196,13 @@ function toNative(
   };
 }
 
-async function startNow<T>(invoke: () => PromiseLike<T>): Promise<T> {
-  return invoke();
+/** The work as a promise, also where the model throws at once. */
+function startNow<T>(invoke: () => PromiseLike<T>): Promise<T> {
+  try {
+    return Promise.resolve(invoke());
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
 }
 
 async function cancelStream(result: object): Promise<void> {

@@ -183,20 +183,16 @@ export class HookedCall<H extends TurnHandle> {
     this.#takeWireUsage();
     const response = this.answer.response(reason);
     this.#end();
-    this.#finishing = this.#finish(response);
-    await this.#finishing;
-    return response;
-  }
-
-  /** Calls `finish`. What it throws says that the request was sent, and what it brought: it is paid for all the same. */
-  async #finish(response: TurnResponse): Promise<void> {
+    if (this.#handle) this.#finishing = this.#hooks.finish(this.#handle, response);
     try {
-      if (this.#handle) await this.#hooks.finish(this.#handle, response);
+      await this.#finishing;
     } catch (error) {
       throw this.#withFacts(error, this.#facts(null));
     }
+    return response;
   }
 
+  /** What a hook throws at the end of a request, with what was sent and what it brought: it is paid for all the same. */
   #withFacts(error: unknown, facts: FailFacts): unknown {
     return isProviderError(error) ? error.with({ facts, ...(this.#handle ? { turnId: this.#handle.id } : {}) }) : error;
   }
