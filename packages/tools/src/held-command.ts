@@ -37,6 +37,8 @@ export interface HeldCommand {
   readonly outputEnded: Promise<void>;
   /** True if a guard stands above the command. */
   readonly isGuarded: boolean;
+  /** True while output may still be on its way to this process, once the command has ended. */
+  isPiping(): Promise<boolean>;
   /** Lets the command begin. */
   release(): void;
   /** Resolves when the command itself has ended, whatever it left behind. */
@@ -108,6 +110,7 @@ export async function holdCommand(options: HoldOptions): Promise<HeldCommand> {
     tree,
     outputEnded,
     isGuarded,
+    isPiping: async () => (await tree.living()).some(({ parent }) => parent === holder()),
     release: () => void go.end('go\n'),
     ended: told.ended,
     leaderGone,

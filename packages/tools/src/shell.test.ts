@@ -167,6 +167,14 @@ describe('output', () => {
     expect([result.ok, result.outputBytes]).toEqual([true, 60_000]);
   });
 
+  test('a command that stops the process above it is not waited for longer than its output takes', async () => {
+    const { call } = testWorkspace();
+    const stopAbove = 'echo here; kill -STOP $(ps -o ppid= $PPID)';
+    const result = await call('shell', { command: stopAbove, timeoutMs: 8_000 });
+    expect([result.ok, result.structured?.['exitCode']]).toEqual([true, 0]);
+    expect(result.output).toMatch(/\nhere\n$/);
+  });
+
   test('a folder for temporary files that is missing, or has a long name, keeps no command from running', async () => {
     const { call } = testWorkspace();
     onTestFinished(() => void vi.unstubAllEnvs());

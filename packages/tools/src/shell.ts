@@ -45,12 +45,12 @@ interface ShellInput {
 const MAX_TIMEOUT_MS = 600_000;
 /** Well below the time a call has to settle. */
 const MAX_KILL_GRACE_MS = 5_000;
-/** Time in which a byte of output that is on its way arrives when the last process has ended. */
+/** Time in which output that is on its way when the last process has ended usually arrives. */
 const DRAIN_MS = 1_000;
-/** The same where a guard has seen to it that the output ends: only a busy machine delays it. */
-const GUARDED_DRAIN_MS = 10_000;
-/** Most times that output which goes on is waited for. */
-const DRAIN_ROUNDS = 10;
+/** How many times that long it is waited for while it goes on, or its pipe still runs: on a busy machine it may be late. */
+const DRAIN_ROUNDS = 3;
+/** The same under a guard, which has seen to it that nobody holds the pipe open for ever. */
+const GUARDED_DRAIN_ROUNDS = 10;
 
 const description = `Runs a command in a shell in the workspace and returns its exit code and its output (standard output and error in one). \
 Nobody can answer prompts: standard input is at its end and there is no terminal. Every process the command starts is ended when it ends, at the time limit \
@@ -184,17 +184,16 @@ async function follow(held: HeldCommand, capture: OutputCapture, facts: Followin
   if (end === 'aborted') {
     const running = await busy(held);
     const { survivors } = await held.tree.end(graceMs);
-    await isDrained(held.outputEnded, capture, DRAIN_MS);
+    await within(DRAIN_MS, held.outputEnded);
     const allEnded = await isProven(held, survivors);
     const title = stoppedTitle(running, durationMs, allEnded);
     return finish(capture, facts, { title, survivors, structured: { exitCode: null, durationMs, allEnded } });
   }
   const { exitCode } = end;
   const { ended } = await held.tree.end(Math.min(graceMs, 200), held.isOwn);
-  const outputGone = Promise.race([held.outputEnded, held.leaderGone]);
-  const isWhole = await isDrained(outputGone, capture, held.isGuarded ? GUARDED_DRAIN_MS : DRAIN_MS);
+  const isWhole = (await Promise.race([isDrained(held, capture), aborted(context.signal)])) === true;
   const { survivors } = await held.tree.end(0);
-  await isDrained(held.outputEnded, capture, DRAIN_MS);
+  await within(DRAIN_MS, held.outputEnded);
   const allEnded = await isProven(held, survivors);
   const title = exitCode === null ? `the shell was killed after ${durationMs} ms` : exitTitle(exitCode, durationMs);
   return finish(capture, facts, {
@@ -204,14 +203,14 @@ async function follow(held: HeldCommand, capture: OutputCapture, facts: Followin
   });
 }
 
-/** Waits for the end of output while it goes on, and no longer than `quietMs` for the next byte. False if it was given up. */
-async function isDrained(end: Promise<unknown>, capture: OutputCapture, quietMs: number): Promise<boolean> {
-  const ended = end.then(() => true);
-  for (let round = 0; round < DRAIN_ROUNDS; round += 1) {
+/** Waits until the output of a command that has ended is all there. False if that was given up. */
+async function isDrained(held: HeldCommand, capture: OutputCapture): Promise<boolean> {
+  const end = Promise.race([held.outputEnded, held.leaderGone]).then(() => true);
+  for (let round = 0; round < (held.isGuarded ? GUARDED_DRAIN_ROUNDS : DRAIN_ROUNDS); round += 1) {
     const before = capture.totalBytes;
-    if (await within(quietMs, ended)) return true;
+    if (await within(DRAIN_MS, end)) return true;
     await immediate(); // a busy process sees that the time is over before it sees what has come meanwhile
-    if (capture.totalBytes === before) return false;
+    if (capture.totalBytes === before && !(await held.isPiping())) return true;
   }
   return false;
 }
