@@ -171,8 +171,7 @@ describe('output', () => {
     const { call } = testWorkspace();
     const stopAbove = 'echo here; kill -STOP $(ps -o ppid= $PPID)';
     const result = await call('shell', { command: stopAbove, timeoutMs: 8_000 });
-    expect([result.ok, result.structured?.['exitCode']]).toEqual([true, 0]);
-    expect(result.output).toMatch(/\nhere\n$/);
+    expect(result).toMatchObject({ ok: true, structured: { exitCode: 0 }, output: expect.stringMatching(/\nhere\n$/) });
   });
 
   test('a folder for temporary files that is missing, or has a long name, keeps no command from running', async () => {
