@@ -8,7 +8,7 @@ import { createTree, pair } from './workload.mjs';
 
 /** A page of 4096 bytes and its head in the log. */
 const frameBytes = 4096 + 24;
-const pairs = 600;
+const pairs = 150;
 
 async function pagesOf(path, call) {
   const log = () => statSync(`${path}-wal`).size;
